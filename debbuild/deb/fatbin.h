@@ -1,0 +1,42 @@
+/*
+ * CUDA fat binaries, read without NVIDIA's tools. The container's form was found by reading
+ * what fatbinary writes: a header (magic 0xBA55ED50, u16 version, u16 header size, u64 size)
+ * and entries (kind at 0, header size at 4, size at 8, arch at 28, flags at 40, plain size at
+ * 56). A .nv_fatbin section may hold several containers, padded between.
+ */
+#pragma once
+#include "../base/compat.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buf;
+struct err;
+
+enum fatbin_kind { FATBIN_PTX = 1, FATBIN_ELF = 2 };
+enum fatbin_compress { FATBIN_PLAIN, FATBIN_LZ4, FATBIN_ZSTD, FATBIN_OTHER };
+
+struct fatbin_entry {
+	enum fatbin_kind kind;
+	unsigned arch; /* 90 for sm_90 */
+	enum fatbin_compress compress;
+	uint64_t size, plain_size; /* bytes in the container, bytes unpacked (0: plain) */
+};
+
+struct fatbin_info {
+	struct fatbin_entry *v;
+	size_t n;
+};
+
+/* Reads all containers in n bytes; ERR_FORMAT if a length leaves the section. */
+int fatbin_read(struct arena *a, const void *p, size_t n, struct fatbin_info *out,
+    struct err *err) _must_check_;
+/* Reads the .nv_fatbin section of a shared object; no section: zero entries. */
+int fatbin_read_elf(struct arena *a, const char *path, struct fatbin_info *out, struct err *err)
+    _must_check_;
+/*
+ * The archs that every container covers, "8.0 9.0 9.0+PTX" (sorted, PTX last), as written to
+ * Debkit-Cuda-Archs.
+ */
+void fatbin_archs(const struct fatbin_info *f, struct buf *out);

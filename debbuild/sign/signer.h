@@ -1,0 +1,25 @@
+/* Making and checking OpenPGP signatures, through gpgme. Data digests are SHA-512. */
+#pragma once
+#include "../base/compat.h"
+#include <stddef.h>
+#include <time.h>
+
+struct buf;
+struct err;
+
+enum signer_mode { SIGNER_DETACHED_BINARY, SIGNER_DETACHED_ARMOR, SIGNER_CLEAR };
+
+/*
+ * Signs n bytes with the keys named by full fingerprint (n_keys at least 1; several give several
+ * signatures in one block). Appends the signature (clear: the whole signed text) to out.
+ * ERR_TRUST when a key is missing, expired or cannot sign.
+ */
+int signer_sign(const void *p, size_t n, const char *const *fprs, size_t n_keys,
+    enum signer_mode mode, struct buf *out, struct err *err) _must_check_;
+/*
+ * Checks a detached signature made by any key in keyring_file (a binary or armored public
+ * keyring; never the user's own). Stores the fingerprint of the signing primary key.
+ * ERR_TRUST: not signed by these, bad, expired.
+ */
+int signer_verify(const void *p, size_t n, const void *sig, size_t sig_len,
+    const char *keyring_file, char fpr[41], struct err *err) _must_check_;
