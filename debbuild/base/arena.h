@@ -12,7 +12,10 @@ struct arena_block;
 struct arena {
 	struct arena_block *head;
 };
-#define ARENA_INIT {NULL}
+#define ARENA_INIT                                                                                 \
+	{                                                                                          \
+		NULL                                                                               \
+	}
 
 void *arena_alloc(struct arena *a, size_t size) _malloc_; /* zeroed, 16-byte aligned */
 char *arena_strdup(struct arena *a, const char *s) _malloc_;

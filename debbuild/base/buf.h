@@ -19,7 +19,10 @@ struct buf {
 	size_t len, cap, max;
 	bool failed;
 };
-#define BUF_INIT(maximum) {.data = NULL, .len = 0, .cap = 0, .max = (maximum), .failed = false}
+#define BUF_INIT(maximum)                                                                          \
+	{                                                                                          \
+		.data = NULL, .len = 0, .cap = 0, .max = (maximum), .failed = false                \
+	}
 
 void buf_append(struct buf *b, const void *p, size_t n);
 void buf_puts(struct buf *b, const char *s);

@@ -21,5 +21,5 @@ void digest_free(struct digest *d); /* accepts NULL */
 
 void digest_hex(enum digest_alg alg, const void *p, size_t n, char hex[DIGEST_HEX_MAX]);
 /* Reads the whole file; *size (may be NULL) gets its bytes. */
-int digest_file_hex(enum digest_alg alg, const char *path, char hex[DIGEST_HEX_MAX],
-    uint64_t *size, struct err *err) _must_check_;
+int digest_file_hex(enum digest_alg alg, const char *path, char hex[DIGEST_HEX_MAX], uint64_t *size,
+    struct err *err) _must_check_;

@@ -18,7 +18,10 @@ struct outfile {
 	int fd;
 	char *path, *tmp;
 };
-#define OUTFILE_INIT {.fd = -1, .path = NULL, .tmp = NULL}
+#define OUTFILE_INIT                                                                               \
+	{                                                                                          \
+		.fd = -1, .path = NULL, .tmp = NULL                                                \
+	}
 
 /* Opens a temporary file beside path (O_EXCL); mode is set whatever the umask. */
 int outfile_open(struct outfile *o, const char *path, mode_t mode, struct err *err) _must_check_;
@@ -29,8 +32,8 @@ int outfile_commit_cache(struct outfile *o, struct err *err) _must_check_;
 void outfile_done(struct outfile *o);
 
 /* All of it in one call. */
-int outfile_put(const char *path, mode_t mode, const void *p, size_t n, struct err *err)
-    _must_check_;
+int outfile_put(
+    const char *path, mode_t mode, const void *p, size_t n, struct err *err) _must_check_;
 /* As outfile_put, but leaves a file alone that holds these bytes already. */
-int outfile_put_if_changed(const char *path, mode_t mode, const void *p, size_t n, struct err *err)
-    _must_check_;
+int outfile_put_if_changed(
+    const char *path, mode_t mode, const void *p, size_t n, struct err *err) _must_check_;

@@ -15,20 +15,20 @@ struct buf;
 struct err;
 
 struct proc_spec {
-	char *const *argv;	/* NULL-terminated */
-	const char *dir;	/* working folder, or NULL */
-	char *const *env;	/* "NAME=value" to set, "NAME" to unset, NULL-terminated; or NULL */
-	const void *in;		/* bytes for its standard input, or NULL for /dev/null */
+	char *const *argv; /* NULL-terminated */
+	const char *dir;   /* working folder, or NULL */
+	char *const *env;  /* "NAME=value" to set, "NAME" to unset, NULL-terminated; or NULL */
+	const void *in;	   /* bytes for its standard input, or NULL for /dev/null */
 	size_t in_len;
-	struct buf *out;	/* collects standard output, or NULL: inherited */
-	struct buf *errout;	/* collects standard error (may equal out), or NULL: inherited */
-	bool out_to_stderr;	/* with out NULL: standard output goes to our standard error */
+	struct buf *out;    /* collects standard output, or NULL: inherited */
+	struct buf *errout; /* collects standard error (may equal out), or NULL: inherited */
+	bool out_to_stderr; /* with out NULL: standard output goes to our standard error */
 };
 
 struct proc_result {
-	int status;		/* exit status; 128 + signal if it was killed */
-	double cpu_s;		/* user + system CPU seconds of it and its waited-for children */
-	uint64_t max_rss;	/* bytes, of the largest single process */
+	int status;	  /* exit status; 128 + signal if it was killed */
+	double cpu_s;	  /* user + system CPU seconds of it and its waited-for children */
+	uint64_t max_rss; /* bytes, of the largest single process */
 };
 
 /* Runs to the end. -1 with ERR_TOOL if it cannot be started; else 0, whatever its status. */

@@ -14,7 +14,10 @@ struct strv {
 	char **v; /* NULL when empty and never added to */
 	size_t n;
 };
-#define STRV_INIT {NULL, 0}
+#define STRV_INIT                                                                                  \
+	{                                                                                          \
+		NULL, 0                                                                            \
+	}
 
 void strv_add(struct strv *s, const char *str);
 void strv_addf(struct strv *s, const char *fmt, ...) _printf_(2, 3);

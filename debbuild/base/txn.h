@@ -27,8 +27,8 @@ struct txn *txn_new(const char *root) _malloc_;
 int txn_put(struct txn *t, unsigned phase, const char *name, const void *p, size_t n,
     struct err *err) _must_check_;
 /* Stages a copy of a file, by reflink or copy_file_range where the file systems allow it. */
-int txn_copy(struct txn *t, unsigned phase, const char *name, const char *from, struct err *err)
-    _must_check_;
+int txn_copy(struct txn *t, unsigned phase, const char *name, const char *from,
+    struct err *err) _must_check_;
 /* Removes a name after all phases have been committed; absent is success. */
 void txn_remove(struct txn *t, const char *name);
 int txn_commit(struct txn *t, struct err *err) _must_check_;

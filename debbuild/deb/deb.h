@@ -22,8 +22,8 @@ enum deb_compress { DEB_ZSTD, DEB_XZ };
 
 struct deb_spec {
 	const struct stanza *control; /* without Installed-Size, which deb_write adds */
-	const char *stage;	      /* folder whose tree becomes data.tar; executables keep 0755 */
-	const char *conffiles;	      /* text of DEBIAN/conffiles, or NULL */
+	const char *stage;     /* folder whose tree becomes data.tar; executables keep 0755 */
+	const char *conffiles; /* text of DEBIAN/conffiles, or NULL */
 	const char *postinst, *prerm; /* scripts, or NULL */
 	time_t mtime;		      /* of every member */
 	enum deb_compress compress;
@@ -43,26 +43,26 @@ struct deb_member {
 };
 
 struct deb_file {
-	const char *path;   /* "usr/lib/x", no leading "./" or "/" */
-	const char *link;   /* target of a symbolic link, or NULL */
-	uint64_t size;	    /* bytes; 0 for links */
-	unsigned mode;	    /* permission bits */
-	char type;	    /* 'f' file, 'd' folder, 'l' symbolic link, 'h' hard link */
-	char md5[33];	    /* of a regular file, else "" */
+	const char *path; /* "usr/lib/x", no leading "./" or "/" */
+	const char *link; /* target of a symbolic link, or NULL */
+	uint64_t size;	  /* bytes; 0 for links */
+	unsigned mode;	  /* permission bits */
+	char type;	  /* 'f' file, 'd' folder, 'l' symbolic link, 'h' hard link */
+	char md5[33];	  /* of a regular file, else "" */
 };
 
 struct deb_info {
-	const char *source;	      /* the file's name, for messages */
+	const char *source; /* the file's name, for messages */
 	struct stanza control;
-	const char *control_text;     /* as in the package */
-	const char *md5sums;	      /* text of DEBIAN/md5sums, or NULL */
-	struct deb_member *members;   /* in file order */
+	const char *control_text;   /* as in the package */
+	const char *md5sums;	    /* text of DEBIAN/md5sums, or NULL */
+	struct deb_member *members; /* in file order */
 	size_t n_members;
-	struct deb_file *files;	      /* in archive order; only with DEB_READ_FILES */
+	struct deb_file *files; /* in archive order; only with DEB_READ_FILES */
 	size_t n_files;
-	uint64_t size;		      /* of the whole .deb */
-	char sha256[SHA256_HEX];      /* of the whole .deb */
-	char md5[33], sha1[41];	      /* with DEB_READ_HASHES */
+	uint64_t size;		 /* of the whole .deb */
+	char sha256[SHA256_HEX]; /* of the whole .deb */
+	char md5[33], sha1[41];	 /* with DEB_READ_HASHES */
 };
 
 #define DEB_READ_FILES	(1u << 0) /* list and digest every member of data.tar */
@@ -71,8 +71,8 @@ struct deb_info {
 
 /* Called for each regular file of data.tar with DEB_READ_FILES; bytes come in pieces, and a
  * last call has n 0. A return of -1 (with err set) stops. */
-typedef int deb_file_fn(void *arg, const struct deb_file *f, const void *p, size_t n,
-    struct err *err);
+typedef int deb_file_fn(
+    void *arg, const struct deb_file *f, const void *p, size_t n, struct err *err);
 
 /*
  * Reads a .deb once, wholly, and refuses what dpkg or apt would refuse: magic, format other than

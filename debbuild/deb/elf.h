@@ -34,8 +34,7 @@ struct elf_info {
 };
 
 /* Reads an ELF64 little-endian shared object; refuses anything else with ERR_FORMAT. */
-int elf_read(struct arena *a, const char *path, struct elf_info *out, struct err *err)
-    _must_check_;
+int elf_read(struct arena *a, const char *path, struct elf_info *out, struct err *err) _must_check_;
 /* As above from memory (name is used in messages). */
 int elf_read_mem(struct arena *a, const void *p, size_t n, const char *name, struct elf_info *out,
     struct err *err) _must_check_;

@@ -33,8 +33,8 @@ struct fatbin_info {
 int fatbin_read(struct arena *a, const void *p, size_t n, struct fatbin_info *out,
     struct err *err) _must_check_;
 /* Reads the .nv_fatbin section of a shared object; no section: zero entries. */
-int fatbin_read_elf(struct arena *a, const char *path, struct fatbin_info *out, struct err *err)
-    _must_check_;
+int fatbin_read_elf(
+    struct arena *a, const char *path, struct fatbin_info *out, struct err *err) _must_check_;
 /*
  * The archs that every container covers, "8.0 9.0 9.0+PTX" (sorted, PTX last), as written to
  * Debkit-Cuda-Archs.

@@ -20,5 +20,5 @@ struct relation_list {
 };
 
 /* Parses a binary package's relation field; ERR_FORMAT names the piece that is wrong. */
-int relation_parse(struct arena *a, const char *text, struct relation_list *out, struct err *err)
-    _must_check_;
+int relation_parse(
+    struct arena *a, const char *text, struct relation_list *out, struct err *err) _must_check_;

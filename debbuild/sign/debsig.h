@@ -11,14 +11,13 @@ struct err;
 
 /* Writes out (may equal path; atomic) as path with the member; an older one is replaced. The
  * signature's time is not part of the bytes' reproducibility. */
-int debsig_sign(const char *path, const char *out, const char *fpr, struct err *err)
-    _must_check_;
+int debsig_sign(const char *path, const char *out, const char *fpr, struct err *err) _must_check_;
 /* Checks the member against a public keyring file. ERR_TRUST: absent, bad, by another key. */
-int debsig_verify(const char *path, const char *keyring_file, char fpr[41], struct err *err)
-    _must_check_;
+int debsig_verify(
+    const char *path, const char *keyring_file, char fpr[41], struct err *err) _must_check_;
 /* The policy file (XML) for /etc/debsig/policies/<key id>/debkit.pol; keyring is the file name
  * below /usr/share/debsig/keyrings/<key id>/. */
-int debsig_policy(const char *fpr, const char *keyring, struct buf *out, struct err *err)
-    _must_check_;
+int debsig_policy(
+    const char *fpr, const char *keyring, struct buf *out, struct err *err) _must_check_;
 /* The 16-digit key id that debsig-verify uses for the folders; from the primary fingerprint. */
 void debsig_key_id(const char *fpr, char id[17]);

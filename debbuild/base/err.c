@@ -1,0 +1,96 @@
+#include "err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One line only: control characters would break logs and terminals. */
+static void make_line(char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			*s = ' ';
+}
+
+static int set_va(struct err *err, enum err_code code, const char *fmt, va_list ap)
+{
+	if (!err)
+		return -1;
+	err->code = code;
+	vsnprintf(err->msg, sizeof err->msg, fmt, ap);
+	make_line(err->msg);
+	return -1;
+}
+
+int err_set(struct err *err, enum err_code code, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	set_va(err, code, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int err_sys(struct err *err, const char *fmt, ...)
+{
+	int saved = errno;
+	va_list ap;
+	va_start(ap, fmt);
+	set_va(err, ERR_SYSTEM, fmt, ap);
+	va_end(ap);
+	err_hint(err, ": %s", strerror(saved));
+	errno = saved;
+	return -1;
+}
+
+int err_wrap(struct err *err, const char *fmt, ...)
+{
+	if (!err)
+		return -1;
+	char inner[ERR_MSG_MAX];
+	memcpy(inner, err->msg, sizeof inner);
+	enum err_code code = err->code;
+	va_list ap;
+	va_start(ap, fmt);
+	set_va(err, code, fmt, ap);
+	va_end(ap);
+	return err_hint(err, ": %s", inner);
+}
+
+int err_hint(struct err *err, const char *fmt, ...)
+{
+	if (!err)
+		return -1;
+	size_t len = strlen(err->msg);
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(err->msg + len, sizeof err->msg - len, fmt, ap);
+	va_end(ap);
+	make_line(err->msg + len);
+	return -1;
+}
+
+void err_clear(struct err *err)
+{
+	if (err) {
+		err->code = ERR_NONE;
+		err->msg[0] = '\0';
+	}
+}
+
+int err_exit_status(enum err_code code)
+{
+	switch (code) {
+	case ERR_NONE:
+		return 0;
+	case ERR_USAGE:
+		return 2;
+	case ERR_TRUST:
+		return 3;
+	case ERR_INTERRUPT:
+		return 130;
+	default:
+		return 1;
+	}
+}

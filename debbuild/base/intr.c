@@ -1,0 +1,32 @@
+#include "intr.h"
+
+#include "err.h"
+
+static volatile sig_atomic_t pending;
+
+static void note(int sig)
+{
+	pending = sig;
+}
+
+void intr_install(void)
+{
+	struct sigaction sa = {.sa_handler = note};
+	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
+	for (size_t i = 0; i < ARRAY_SIZE(sigs); i++)
+		sigaction(sigs[i], &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+bool intr_pending(void)
+{
+	return pending != 0;
+}
+
+int intr_check(struct err *err)
+{
+	if (!pending)
+		return 0;
+	return err_set(
+	    err, ERR_INTERRUPT, "stopped by a signal; the same command goes on from here");
+}

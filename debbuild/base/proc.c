@@ -1,0 +1,197 @@
+#include "proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "buf.h"
+#include "err.h"
+#include "path.h"
+#include "xalloc.h"
+
+/* What of a child's stderr is kept for messages. */
+#define ERR_TEXT_MAX ((size_t)1 << 20)
+
+struct pipes {
+	int in[2], out[2], errout[2], fail[2];
+};
+
+static void pipes_done(struct pipes *p)
+{
+	int *all = (int *)p;
+	for (size_t i = 0; i < sizeof *p / sizeof *all; i++)
+		close_fd(&all[i]);
+}
+
+static int pipes_open(struct pipes *p, const struct proc_spec *s)
+{
+	if (pipe2(p->fail, O_CLOEXEC) < 0)
+		return -1;
+	if (s->in && pipe2(p->in, O_CLOEXEC) < 0)
+		return -1;
+	if (s->out && pipe2(p->out, O_CLOEXEC) < 0)
+		return -1;
+	if (s->errout && s->errout != s->out && pipe2(p->errout, O_CLOEXEC) < 0)
+		return -1;
+	return 0;
+}
+
+static void apply_env(char *const *env)
+{
+	for (; env && *env; env++) {
+		if (strchr(*env, '='))
+			putenv(*env);
+		else
+			unsetenv(*env);
+	}
+}
+
+static void child(const struct proc_spec *s, const struct pipes *p, const char *program)
+{
+	int in = s->in ? p->in[0] : open("/dev/null", O_RDONLY);
+	bool ok = in >= 0 && dup2(in, 0) >= 0;
+	if (s->out)
+		ok = ok && dup2(p->out[1], 1) >= 0;
+	else if (s->out_to_stderr)
+		ok = ok && dup2(2, 1) >= 0;
+	if (s->errout)
+		ok = ok && dup2(s->errout == s->out ? p->out[1] : p->errout[1], 2) >= 0;
+	if (ok && s->dir)
+		ok = chdir(s->dir) == 0;
+	if (ok) {
+		signal(SIGPIPE, SIG_DFL);
+		apply_env(s->env);
+		execv(program, s->argv);
+	}
+	int e = errno;
+	ssize_t ignored = write(p->fail[1], &e, sizeof e);
+	(void)ignored;
+	_exit(127);
+}
+
+/* Feeds the input and collects the output until all pipes are closed. */
+static void pump(const struct proc_spec *s, struct pipes *p)
+{
+	const char *from = s->in;
+	size_t left = s->in_len;
+	struct buf *bufs[3] = {NULL, s->out, s->errout};
+	int *fds[3] = {&p->in[1], &p->out[0], &p->errout[0]};
+	if (s->in && !left)
+		close(take_fd(fds[0]));
+	for (;;) {
+		struct pollfd pf[3];
+		unsigned open_fds = 0;
+		for (int i = 0; i < 3; i++) {
+			pf[i] = (struct pollfd){.fd = *fds[i], .events = i ? POLLIN : POLLOUT};
+			open_fds += *fds[i] >= 0;
+		}
+		if (!open_fds || (poll(pf, 3, -1) < 0 && errno != EINTR))
+			return;
+		if (*fds[0] >= 0 && pf[0].revents) {
+			ssize_t n = write(*fds[0], from, left < 65536 ? left : 65536);
+			if (n > 0)
+				from += n, left -= (size_t)n;
+			if ((n < 0 && errno != EINTR) || !left)
+				close(take_fd(fds[0]));
+		}
+		for (int i = 1; i < 3; i++) {
+			char block[65536];
+			if (*fds[i] < 0 || !pf[i].revents)
+				continue;
+			ssize_t n = read(*fds[i], block, sizeof block);
+			if (n > 0)
+				buf_append(bufs[i], block, (size_t)n);
+			else if (n == 0 || errno != EINTR)
+				close(take_fd(fds[i]));
+		}
+	}
+}
+
+static int reap(pid_t pid, struct proc_result *res, struct err *err)
+{
+	struct rusage ru;
+	int status;
+	while (wait4(pid, &status, 0, &ru) < 0)
+		if (errno != EINTR)
+			return err_sys(err, "cannot wait for a program");
+	res->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	res->cpu_s = (double)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
+		     (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) / 1e6;
+	res->max_rss = (uint64_t)ru.ru_maxrss * 1024;
+	return 0;
+}
+
+int proc_run(const struct proc_spec *s, struct proc_result *res, struct err *err)
+{
+	const char *name = s->argv[0];
+	_free_ char *program = path_find_program(name, NULL);
+	if (!program)
+		return err_set(err, ERR_TOOL, "program '%s' not found in PATH", name);
+	_cleanup_(pipes_done) struct pipes p = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
+	if (pipes_open(&p, s) < 0)
+		return err_sys(err, "cannot start '%s'", name);
+	pid_t pid = fork();
+	if (pid < 0)
+		return err_sys(err, "cannot start '%s'", name);
+	if (pid == 0)
+		child(s, &p, program);
+	close_fd(&p.in[0]);
+	close_fd(&p.out[1]);
+	close_fd(&p.errout[1]);
+	close_fd(&p.fail[1]);
+	p.in[0] = p.out[1] = p.errout[1] = p.fail[1] = -1;
+	int child_errno = 0;
+	ssize_t n;
+	while ((n = read(p.fail[0], &child_errno, sizeof child_errno)) < 0 && errno == EINTR)
+		;
+	if (n == 0)
+		pump(s, &p);
+	if (reap(pid, res, err) < 0)
+		return -1;
+	if (n > 0) {
+		errno = child_errno;
+		err_sys(err, "cannot start '%s'", program);
+		if (err)
+			err->code = ERR_TOOL;
+		return -1;
+	}
+	return 0;
+}
+
+/* The last line of text that is not empty, cut to what fits a message. */
+static char *last_line(const char *text)
+{
+	size_t end = strlen(text);
+	while (end && (text[end - 1] == '\n' || text[end - 1] == ' '))
+		end--;
+	size_t start = end;
+	while (start && text[start - 1] != '\n')
+		start--;
+	return xstrndup(text + start, end - start < 500 ? end - start : 500);
+}
+
+int proc_check(const struct proc_spec *spec, struct err *err)
+{
+	_cleanup_(buf_done) struct buf own = BUF_INIT(ERR_TEXT_MAX);
+	struct proc_spec s = *spec;
+	if (!s.errout)
+		s.errout = &own;
+	struct proc_result res;
+	if (proc_run(&s, &res, err) < 0)
+		return -1;
+	if (res.status == 0)
+		return 0;
+	_free_ char *line = last_line(buf_str(s.errout));
+	return err_set(err, ERR_TOOL, "'%s' failed with status %d: %s", s.argv[0], res.status,
+	    *line ? line : "it said nothing");
+}
+
+int proc_capture(char *const *argv, struct buf *out, struct err *err)
+{
+	return proc_check(&(struct proc_spec){.argv = argv, .out = out}, err);
+}

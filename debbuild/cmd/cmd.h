@@ -1,0 +1,33 @@
+/*
+ * The command table. Each command is one file that defines one `const struct cmd`; main.c lists
+ * them. Help and the man page are made from the same table as the parser.
+ *
+ *	static bool dry_run;
+ *	static const struct opt opts[] = {
+ *		{"dry-run", 'n', OPT_FLAG, NULL, "only say what would be done", &dry_run}, {NULL}};
+ *	static int run(const struct strv *operands, struct err *err) { ... }
+ *	const struct cmd cmd_example = {"example", "does one thing", "FILE...", "What it ...",
+ *		opts, 1, SIZE_MAX, run};
+ */
+#pragma once
+#include "../base/compat.h"
+#include "../base/opt.h"
+#include "../base/strv.h"
+#include <stdint.h>
+
+struct err;
+
+struct cmd {
+	const char *name;
+	const char *summary;	 /* one phrase for the list of commands */
+	const char *operands;	 /* "FILE...", or "" */
+	const char *description; /* sentences for --help and the man page */
+	const struct opt *opts;
+	size_t min_operands, max_operands;
+	/* Runs with parsed options. Returns 0, or -1 with err set; main prints it and chooses the
+	 * exit status. A command that only found something wrong in its data sets err too. */
+	int (*run)(const struct strv *operands, struct err *err);
+};
+
+extern const struct cmd cmd_build, cmd_plan, cmd_keys, cmd_sign, cmd_verify, cmd_publish,
+    cmd_enable, cmd_disable;
