@@ -15,7 +15,7 @@ CFLAGS_cov := -O0 -g3 --coverage
 LDFLAGS_asan := -fsanitize=address,undefined
 LDFLAGS_cov := --coverage
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
-	-Wpointer-arith -Wvla -Wformat=2 -Wno-unused-parameter
+	-Wpointer-arith -Wvla -Wno-type-limits -Wformat=2 -Wno-unused-parameter
 DEBVERSION := 0.1.0
 CPPFLAGS += -D_GNU_SOURCE -DDEBKIT_VERSION='"$(DEBVERSION)"' -DDEBKIT_DATADIR='"$(PREFIX)/share/debkit"'
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)

@@ -11,6 +11,7 @@
 
 #include "buf.h"
 #include "err.h"
+#include "intr.h"
 #include "path.h"
 #include "xalloc.h"
 
@@ -34,7 +35,7 @@ static int pipes_open(struct pipes *p, const struct proc_spec *s)
 		return -1;
 	if (s->in && pipe2(p->in, O_CLOEXEC) < 0)
 		return -1;
-	if (s->out && pipe2(p->out, O_CLOEXEC) < 0)
+	if ((s->out || s->line) && pipe2(p->out, O_CLOEXEC) < 0)
 		return -1;
 	if (s->errout && s->errout != s->out && pipe2(p->errout, O_CLOEXEC) < 0)
 		return -1;
@@ -55,7 +56,7 @@ static void child(const struct proc_spec *s, const struct pipes *p, const char *
 {
 	int in = s->in ? p->in[0] : open("/dev/null", O_RDONLY);
 	bool ok = in >= 0 && dup2(in, 0) >= 0;
-	if (s->out)
+	if (s->out || s->line)
 		ok = ok && dup2(p->out[1], 1) >= 0;
 	else if (s->out_to_stderr)
 		ok = ok && dup2(2, 1) >= 0;
@@ -74,51 +75,93 @@ static void child(const struct proc_spec *s, const struct pipes *p, const char *
 	_exit(127);
 }
 
-/* Feeds the input and collects the output until all pipes are closed. */
-static void pump(const struct proc_spec *s, struct pipes *p)
+/* A line longer than this is handed on in pieces. */
+#define LINE_LEN_MAX ((size_t)64 << 10)
+
+/* Hands complete lines in b to the callback and keeps the rest; at the end, the rest too. */
+static void give_lines(const struct proc_spec *s, struct buf *b, bool at_end)
 {
-	const char *from = s->in;
-	size_t left = s->in_len;
-	struct buf *bufs[3] = {NULL, s->out, s->errout};
-	int *fds[3] = {&p->in[1], &p->out[0], &p->errout[0]};
-	if (s->in && !left)
-		close(take_fd(fds[0]));
+	size_t start = 0;
 	for (;;) {
-		struct pollfd pf[3];
-		unsigned open_fds = 0;
-		for (int i = 0; i < 3; i++) {
-			pf[i] = (struct pollfd){.fd = *fds[i], .events = i ? POLLIN : POLLOUT};
-			open_fds += *fds[i] >= 0;
-		}
-		if (!open_fds || (poll(pf, 3, -1) < 0 && errno != EINTR))
-			return;
-		if (*fds[0] >= 0 && pf[0].revents) {
-			ssize_t n = write(*fds[0], from, left < 65536 ? left : 65536);
-			if (n > 0)
-				from += n, left -= (size_t)n;
-			if ((n < 0 && errno != EINTR) || !left)
-				close(take_fd(fds[0]));
-		}
-		for (int i = 1; i < 3; i++) {
-			char block[65536];
-			if (*fds[i] < 0 || !pf[i].revents)
-				continue;
-			ssize_t n = read(*fds[i], block, sizeof block);
-			if (n > 0)
-				buf_append(bufs[i], block, (size_t)n);
-			else if (n == 0 || errno != EINTR)
-				close(take_fd(fds[i]));
-		}
+		char *from = b->data ? b->data + start : NULL;
+		char *nl = from ? memchr(from, '\n', b->len - start) : NULL;
+		if (!nl)
+			break;
+		*nl = '\0';
+		s->line(s->arg, from);
+		start = (size_t)(nl - b->data) + 1;
+	}
+	size_t rest = b->len - start;
+	if (rest && (at_end || rest >= LINE_LEN_MAX)) {
+		s->line(s->arg, b->data + start);
+		rest = 0;
+	}
+	if (rest)
+		memmove(b->data, b->data + (b->len - rest), rest);
+	buf_truncate(b, rest);
+}
+
+static void pump_in(const struct proc_spec *s, int *fd, size_t *done)
+{
+	size_t left = s->in_len - *done;
+	ssize_t n = write(*fd, (const char *)s->in + *done, left < 65536 ? left : 65536);
+	if (n > 0)
+		*done += (size_t)n;
+	if ((n < 0 && errno != EINTR) || *done == s->in_len)
+		close(take_fd(fd));
+}
+
+static void pump_out(int *fd, struct buf *to)
+{
+	char block[65536 / 2];
+	ssize_t n = read(*fd, block, sizeof block);
+	if (n > 0)
+		buf_append(to, block, (size_t)n);
+	else if (n == 0 || errno != EINTR)
+		close(take_fd(fd));
+}
+
+/* Feeds the input and collects the output until all pipes are closed. */
+static void pump(const struct proc_spec *s, struct pipes *p, pid_t pid)
+{
+	_cleanup_(buf_done) struct buf lines = BUF_INIT(LINE_LEN_MAX * 2);
+	struct buf *out = s->out ? s->out : &lines;
+	size_t fed = 0;
+	bool passed_on = false;
+	if (s->in && !s->in_len)
+		close(take_fd(&p->in[1]));
+	while (p->in[1] >= 0 || p->out[0] >= 0 || p->errout[0] >= 0) {
+		struct pollfd pf[3] = {{.fd = p->in[1], .events = POLLOUT},
+		    {.fd = p->out[0], .events = POLLIN}, {.fd = p->errout[0], .events = POLLIN}};
+		int n = poll(pf, 3, s->tick ? 1000 : -1);
+		if (intr_pending() && !passed_on)
+			passed_on = kill(pid, SIGINT) == 0;
+		if (s->tick && n >= 0)
+			s->tick(s->arg);
+		if (n <= 0)
+			continue;
+		if (p->in[1] >= 0 && pf[0].revents)
+			pump_in(s, &p->in[1], &fed);
+		if (p->out[0] >= 0 && pf[1].revents)
+			pump_out(&p->out[0], out);
+		if (p->errout[0] >= 0 && pf[2].revents)
+			pump_out(&p->errout[0], s->errout);
+		if (!s->out && s->line)
+			give_lines(s, &lines, p->out[0] < 0);
 	}
 }
 
+/* Waits; a signal noted meanwhile goes to the child, which ends by it. */
 static int reap(pid_t pid, struct proc_result *res, struct err *err)
 {
 	struct rusage ru;
 	int status;
-	while (wait4(pid, &status, 0, &ru) < 0)
+	while (wait4(pid, &status, 0, &ru) < 0) {
 		if (errno != EINTR)
 			return err_sys(err, "cannot wait for a program");
+		if (intr_pending())
+			kill(pid, SIGINT);
+	}
 	res->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	res->cpu_s = (double)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
 		     (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) / 1e6;
@@ -150,7 +193,7 @@ int proc_run(const struct proc_spec *s, struct proc_result *res, struct err *err
 	while ((n = read(p.fail[0], &child_errno, sizeof child_errno)) < 0 && errno == EINTR)
 		;
 	if (n == 0)
-		pump(s, &p);
+		pump(s, &p, pid);
 	if (reap(pid, res, err) < 0)
 		return -1;
 	if (n > 0) {

@@ -1,5 +1,6 @@
 /*
- * Child programs. argv[0] is looked up in PATH. No shell is ever involved.
+ * Child programs. argv[0] is looked up in PATH. No shell is ever involved. A signal that intr.h
+ * noted is passed on to the child once, as SIGINT, and the child is waited for.
  *
  *	struct proc_result r;
  *	if (proc_run(&(struct proc_spec){.argv = v.v, .out = &text}, &r, err) < 0)
@@ -23,6 +24,11 @@ struct proc_spec {
 	struct buf *out;    /* collects standard output, or NULL: inherited */
 	struct buf *errout; /* collects standard error (may equal out), or NULL: inherited */
 	bool out_to_stderr; /* with out NULL: standard output goes to our standard error */
+	/* With out NULL and line set: called for each line of standard output, no newline. */
+	void (*line)(void *arg, const char *line);
+	/* If set: called about once a second while the program runs. */
+	void (*tick)(void *arg);
+	void *arg; /* for line and tick */
 };
 
 struct proc_result {
