@@ -1,0 +1,303 @@
+#include "host.h"
+
+#include <ctype.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/arena.h"
+#include "../base/buf.h"
+#include "../base/err.h"
+#include "../base/path.h"
+#include "../base/proc.h"
+#include "../base/strv.h"
+#include "../base/xalloc.h"
+#include "matrix.h"
+#include "recipe.h"
+
+/* What a program says of itself. */
+#define SAID_MAX ((size_t)1 << 20)
+
+int host_parse_toolchain(const char *word, enum host_toolchain *out, struct err *err)
+{
+	static const char *const words[] = {
+	    [TOOLCHAIN_AUTO] = "auto", [TOOLCHAIN_NVCC] = "nvcc", [TOOLCHAIN_CLANG] = "clang"};
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(word ? word : "auto", words[i])) {
+			*out = (enum host_toolchain)i;
+			return 0;
+		}
+	return err_set(
+	    err, ERR_USAGE, "unknown toolchain '%s': expected auto, nvcc or clang", word);
+}
+
+/* The program's output without the last newline, in the arena. */
+static const char *ask(
+    struct arena *a, char *const *argv, char *const *env, const char *package, struct err *err)
+{
+	_cleanup_(buf_done) struct buf said = BUF_INIT(SAID_MAX);
+	if (proc_check(&(struct proc_spec){.argv = argv, .env = env, .out = &said}, err) < 0) {
+		err_hint(err, "; it is in the package %s", package);
+		return NULL;
+	}
+	while (said.len && said.data[said.len - 1] == '\n')
+		buf_truncate(&said, said.len - 1);
+	return arena_strdup(a, buf_str(&said));
+}
+
+static const char *first_line(struct arena *a, const char *text)
+{
+	return arena_strndup(a, text, strcspn(text, "\n"));
+}
+
+static int ask_dpkg(struct arena *a, struct host *h, struct err *err)
+{
+	/* Paths of the build folder must not enter flags: the same flags, the same bytes. */
+	static char *env[] = {"DEB_BUILD_MAINT_OPTIONS=hardening=+all optimize=-lto "
+			      "reproducible=-fixfilepath,-fixdebugpath",
+	    "DEB_BUILD_OPTIONS", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", NULL};
+	h->deb_arch =
+	    ask(a, (char *[]){"dpkg-architecture", "-qDEB_HOST_ARCH", NULL}, NULL, "dpkg-dev", err);
+	if (!h->deb_arch)
+		return -1;
+	h->multiarch = ask(a, (char *[]){"dpkg-architecture", "-qDEB_HOST_MULTIARCH", NULL}, NULL,
+	    "dpkg-dev", err);
+	if (!h->multiarch)
+		return -1;
+	const char *cpp =
+	    ask(a, (char *[]){"dpkg-buildflags", "--get", "CPPFLAGS", NULL}, env, "dpkg-dev", err);
+	const char *cxx = cpp ? ask(a, (char *[]){"dpkg-buildflags", "--get", "CXXFLAGS", NULL},
+				    env, "dpkg-dev", err)
+			      : NULL;
+	const char *ld = cxx ? ask(a, (char *[]){"dpkg-buildflags", "--get", "LDFLAGS", NULL}, env,
+				   "dpkg-dev", err)
+			     : NULL;
+	if (!ld)
+		return -1;
+	h->cxx_flags = recipe_words(a, arena_printf(a, "%s %s", cpp, cxx));
+	h->ld_flags = recipe_words(a, ld);
+	return 0;
+}
+
+static int find_cxx(struct arena *a, struct host *h, struct err *err)
+{
+	h->cxx = "g++";
+	const char *said = ask(a, (char *[]){"g++", "--version", NULL}, NULL, "g++", err);
+	if (!said)
+		return -1;
+	h->cxx_id = first_line(a, said);
+	return 0;
+}
+
+/* "release 12.8, V12.8.93" of nvcc --version; NULL if the program is no nvcc. */
+static const char *nvcc_version(struct arena *a, const char *nvcc)
+{
+	const char *said = ask(a, (char *[]){(char *)nvcc, "--version", NULL}, NULL, "", NULL);
+	const char *v = said ? strstr(said, ", V") : NULL;
+	return v ? arena_strndup(a, v + 3, strspn(v + 3, "0123456789.")) : NULL;
+}
+
+static const char *toolkit_if(
+    struct arena *a, const char *root, const char *cuda, const char **version)
+{
+	_free_ char *nvcc = path_join(root, "bin/nvcc");
+	if (!path_is_exec(nvcc))
+		return NULL;
+	const char *v = nvcc_version(a, nvcc);
+	size_t n = strlen(cuda);
+	if (!v || strncmp(v, cuda, n) || v[n] != '.')
+		return NULL;
+	*version = v;
+	return arena_strdup(a, root);
+}
+
+const char *host_find_nvcc(struct arena *a, const char *cuda, const char **version)
+{
+	const char *home = getenv("CUDA_HOME"), *found = NULL;
+	if (home && *home)
+		found = toolkit_if(a, home, cuda, version);
+	_free_ char *usual = xasprintf("/usr/local/cuda-%s", cuda);
+	if (!found)
+		found = toolkit_if(a, usual, cuda, version);
+	_free_ char *in_path = found ? NULL : path_find_program("nvcc", NULL);
+	if (in_path) {
+		char *real = realpath(in_path, NULL);
+		_free_ char *bin = real ? path_dir(real) : NULL;
+		_free_ char *root = bin ? path_dir(bin) : NULL;
+		free(real);
+		if (root)
+			found = toolkit_if(a, root, cuda, version);
+	}
+	return found;
+}
+
+/* The first clang of at least 22, which knows CUDA 12.8. */
+static const char *find_clang(struct arena *a, const char **version)
+{
+	static const char *const names[] = {"clang++-22", "clang++-23", "clang++-24", "clang++"};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_free_ char *program = path_find_program(names[i], NULL);
+		if (!program)
+			continue;
+		const char *said = ask(a, (char *[]){program, "--version", NULL}, NULL, "", NULL);
+		const char *v = said ? strstr(said, "clang version ") : NULL;
+		if (!v || atoi(v + strlen("clang version ")) < 22)
+			continue;
+		v += strlen("clang version ");
+		*version = arena_strndup(a, v, strspn(v, "0123456789."));
+		return names[i];
+	}
+	return NULL;
+}
+
+static int choose_route(struct arena *a, const struct matrix *m, const char *cuda,
+    enum host_toolchain want, struct host *h, struct err *err)
+{
+	const char *version = NULL;
+	if (want != TOOLCHAIN_CLANG)
+		h->toolkit_root = host_find_nvcc(a, cuda, &version);
+	if (h->toolkit_root) {
+		h->route = ROUTE_NVCC;
+		h->compiler = arena_printf(a, "nvcc %s", version);
+		return 0;
+	}
+	const struct toolkit_recipe *t = matrix_toolkit(m, cuda);
+	if (t && !strcmp(t->route, "nvcc") && want != TOOLCHAIN_CLANG) {
+		h->route = ROUTE_NVCC;
+		h->compiler = arena_printf(a, "nvcc %s", t->parts[0].version);
+		return 0;
+	}
+	if (want == TOOLCHAIN_NVCC)
+		return err_set(err, ERR_TOOL,
+		    "no nvcc of CUDA %s found in CUDA_HOME, /usr/local/cuda-%s or PATH: install "
+		    "cuda-nvcc-%s or use --toolchain clang",
+		    cuda, cuda, cuda);
+	h->clang = find_clang(a, &version);
+	if (!h->clang)
+		return err_set(err, ERR_TOOL,
+		    "neither nvcc of CUDA %s nor clang 22 found: apt-get install clang-22", cuda);
+	h->route = ROUTE_CLANG;
+	h->compiler =
+	    arena_printf(a, "clang %s, ptxas %s", version, t ? t->parts[0].version : cuda);
+	return 0;
+}
+
+/* Folders whose include/pythonX.Y may hold Python.h, Debian's own first. */
+static void python_prefixes(struct strv *out)
+{
+	strv_add(out, "/usr");
+	const char *search = getenv("PATH"), *pyenv = getenv("PYENV_ROOT");
+	_cleanup_(strv_done) struct strv dirs = STRV_INIT;
+	strv_split(&dirs, search ? search : "", ":");
+	for (size_t i = 0; i < dirs.n; i++)
+		if (str_ends(dirs.v[i], "/bin"))
+			strv_take(out, path_dir(dirs.v[i]));
+	if (!pyenv || !*pyenv)
+		return;
+	_free_ char *versions = path_join(pyenv, "versions");
+	_cleanup_(strv_done) struct strv names = STRV_INIT;
+	if (path_list(versions, &names, NULL) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++)
+		strv_take(out, path_join(versions, names.v[i]));
+}
+
+/* A hash of the headers that carry a Python's version and configuration. */
+static const char *python_id(
+    struct arena *a, const char *include, const char *multiarch, const char *version)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(SAID_MAX);
+	_free_ char *patch = path_join(include, "patchlevel.h");
+	_free_ char *config = path_join(include, "pyconfig.h");
+	_free_ char *debian =
+	    xasprintf("%s/../%s/python%s/pyconfig.h", include, multiarch, version);
+	const char *files[] = {patch, config, debian};
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (path_exists(files[i]) && path_read(files[i], &text, NULL) < 0)
+			return NULL;
+	char hex[DIGEST_HEX_MAX];
+	digest_hex(DIGEST_SHA256, buf_str(&text), text.len, hex);
+	return arena_strdup(a, hex);
+}
+
+static void find_pythons(struct arena *a, struct host *h)
+{
+	_cleanup_(strv_done) struct strv prefixes = STRV_INIT;
+	python_prefixes(&prefixes);
+	struct host_python *found = arena_alloc(a, 32 * sizeof *found);
+	for (unsigned minor = 8; minor < 30; minor++) {
+		for (size_t i = 0; i < prefixes.n; i++) {
+			_free_ char *include =
+			    xasprintf("%s/include/python3.%u", prefixes.v[i], minor);
+			_free_ char *header = path_join(include, "Python.h");
+			if (!path_exists(header))
+				continue;
+			const char *version = arena_printf(a, "3.%u", minor);
+			found[h->n_pythons++] = (struct host_python){.version = version,
+			    .include = arena_strdup(a, include),
+			    .id = python_id(a, include, h->multiarch, version)};
+			break;
+		}
+	}
+	h->pythons = found;
+}
+
+static int hash_support(struct arena *a, const struct recipe *r, struct host *h, struct err *err)
+{
+	_cleanup_(strv_done) struct strv names = STRV_INIT;
+	if (path_walk(r->dir, &names, err) < 0)
+		return -1;
+	struct digest *d = digest_new(DIGEST_SHA256);
+	for (size_t i = 0; i < names.n; i++) {
+		if (!str_ends(names.v[i], ".h") && !str_ends(names.v[i], ".cpp"))
+			continue;
+		_free_ char *full = path_join(r->dir, names.v[i]);
+		char hex[DIGEST_HEX_MAX];
+		if (digest_file_hex(DIGEST_SHA256, full, hex, NULL, err) < 0) {
+			digest_free(d);
+			return -1;
+		}
+		digest_update(d, names.v[i], strlen(names.v[i]) + 1);
+		digest_update(d, hex, strlen(hex));
+	}
+	char hex[DIGEST_HEX_MAX];
+	digest_finish_hex(d, hex);
+	h->support_id = arena_strdup(a, hex);
+	return 0;
+}
+
+static uint64_t memory_available(void)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(1 << 20);
+	unsigned long long kib = 0;
+	const char *at = path_read("/proc/meminfo", &text, NULL) == 0
+			     ? strstr(buf_str(&text), "MemAvailable:")
+			     : NULL;
+	if (at)
+		sscanf(at, "MemAvailable: %llu", &kib);
+	return (uint64_t)kib << 10;
+}
+
+static unsigned cpus_available(void)
+{
+	cpu_set_t set;
+	return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+int host_gather(struct arena *a, const struct recipe *r, const struct matrix *m, const char *cuda,
+    enum host_toolchain toolchain, struct host *out, struct err *err)
+{
+	struct host h = {.memory = memory_available(), .cpus = cpus_available()};
+	_free_ char *ninja = path_find_program("ninja", NULL);
+	if (!ninja)
+		return err_set(
+		    err, ERR_TOOL, "program 'ninja' not found: apt-get install ninja-build");
+	if (matrix_check_cuda(m, cuda, err) < 0 || ask_dpkg(a, &h, err) < 0 ||
+	    find_cxx(a, &h, err) < 0 || choose_route(a, m, cuda, toolchain, &h, err) < 0 ||
+	    hash_support(a, r, &h, err) < 0)
+		return -1;
+	find_pythons(a, &h);
+	*out = h;
+	return 0;
+}

@@ -1,0 +1,313 @@
+#include "inputs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../base/arena.h"
+#include "../base/buf.h"
+#include "../base/digest.h"
+#include "../base/err.h"
+#include "../base/intr.h"
+#include "../base/outfile.h"
+#include "../base/path.h"
+#include "../base/proc.h"
+#include "../base/strv.h"
+#include "../base/xalloc.h"
+#include "index.h"
+#include "lockfile.h"
+#include "matrix.h"
+#include "plan.h"
+#include "recipe.h"
+#include "sdk.h"
+#include "wheel.h"
+
+/* A fetch under way: the plan, where things go, and one connection for each index. */
+struct fetch {
+	const struct plan *plan;
+	const char *cache;
+	const struct inputs_report *report;
+	struct index *own, *other;
+	const char *other_url;
+};
+
+static void fetch_done(struct fetch *f)
+{
+	index_close(f->own);
+	index_close(f->other);
+}
+
+static int connection(struct fetch *f, const char *url, struct index **out, struct err *err)
+{
+	if (!url) {
+		if (!f->own && index_open(NULL, &f->own, err) < 0)
+			return -1;
+		*out = f->own;
+		return 0;
+	}
+	if (!f->other || strcmp(f->other_url, url)) {
+		index_close(take_ptr(f->other));
+		if (index_open(url, &f->other, err) < 0)
+			return -1;
+		f->other_url = url;
+	}
+	*out = f->other;
+	return 0;
+}
+
+static void note(const struct fetch *f, const char *text)
+{
+	if (f->report && f->report->note)
+		f->report->note(f->report->arg, text);
+}
+
+char *inputs_source_dir(const struct plan *p, const char *cache)
+{
+	return xasprintf("%s/src/%s-%.16s", cache, p->recipe->project, p->sdist->sha256);
+}
+
+static char *sdk_dir(const char *cache, const struct lock_entry *wheel)
+{
+	return xasprintf("%s/sdk/%s", cache, wheel->file);
+}
+
+static char *part_dir(const char *cache, const struct lock_entry *e, char *const *members)
+{
+	struct digest *d = digest_new(DIGEST_SHA256);
+	for (; *members; members++)
+		digest_update(d, *members, strlen(*members) + 1);
+	char hex[DIGEST_HEX_MAX];
+	digest_finish_hex(d, hex);
+	return xasprintf(
+	    "%s/part/%.*s-%.8s", cache, (int)(strlen(e->file) - strlen(".whl")), e->file, hex);
+}
+
+static char *runtime_members[] = {"lib", NULL};
+
+char *inputs_runtime_dir(const struct plan *p, const char *cache)
+{
+	return part_dir(cache, p->runtime, runtime_members);
+}
+
+/* One digest for all that a put-together toolkit holds: it names the folder. */
+static char *toolkit_dir(const struct plan *p, const char *cache)
+{
+	struct digest *d = digest_new(DIGEST_SHA256);
+	for (size_t i = 0; i < p->toolkit->n_parts; i++) {
+		digest_update(d, p->parts[i]->sha256, strlen(p->parts[i]->sha256));
+		for (char **m = p->toolkit->parts[i].members; *m; m++)
+			digest_update(d, *m, strlen(*m) + 1);
+	}
+	char hex[DIGEST_HEX_MAX];
+	digest_finish_hex(d, hex);
+	return xasprintf("%s/toolkit/cuda-%s-%.16s", cache, p->cuda, hex);
+}
+
+static void on_bytes(void *arg, uint64_t done, uint64_t total)
+{
+	struct fetch *f = arg;
+	if (f->report && f->report->progress)
+		f->report->progress(f->report->arg, f->plan->sdist->file, done, total);
+}
+
+static int fetch_sdist(struct fetch *f, struct err *err)
+{
+	const struct lock_entry *e = f->plan->sdist;
+	_free_ char *dir = inputs_source_dir(f->plan, f->cache);
+	if (path_is_dir(dir))
+		return 0;
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	struct index *x;
+	struct index_file file;
+	_free_ char *path = xasprintf("%s/file/%s", f->cache, e->file);
+	if (connection(f, e->index, &x, err) < 0 || path_mkdirs_for(path, err) < 0 ||
+	    index_find(x, &a, e->project, e->file, &file, err) < 0 ||
+	    index_fetch(x, file.url, e->sha256, e->size, path, on_bytes, f, err) < 0)
+		return -1;
+	_free_ char *tmp = xasprintf("%s.tmp", dir);
+	if (path_remove_tree(tmp, err) < 0 || path_mkdirs(tmp, err) < 0)
+		return -1;
+	char *argv[] = {
+	    "tar", "-xf", path, "-C", tmp, "--strip-components=1", "--no-same-owner", NULL};
+	if (proc_check(&(struct proc_spec){.argv = argv}, err) < 0)
+		return err_wrap(err, "cannot unpack '%s'", path);
+	if (rename(tmp, dir) < 0)
+		return err_sys(err, "cannot rename '%s' to '%s'", tmp, dir);
+	_free_ char *text =
+	    xasprintf("fetched %s, %llu bytes", e->file, (unsigned long long)e->size);
+	note(f, text);
+	return 0;
+}
+
+static int fetch_sdk(struct fetch *f, size_t i, struct err *err)
+{
+	const struct lock_entry *e = f->plan->wheels[i];
+	_free_ char *dir = sdk_dir(f->cache, e);
+	struct index *x;
+	struct sdk_cost cost = {0};
+	if (path_is_dir(dir))
+		return 0;
+	if (path_mkdirs_for(dir, err) < 0 || connection(f, e->index, &x, err) < 0 ||
+	    sdk_fetch(x, e->file, e->record_sha256, f->plan->cuda, dir, &cost, err) < 0)
+		return -1;
+	_free_ char *text =
+	    xasprintf("fetched the headers of torch %s: %llu bytes in %u requests, of a "
+		      "wheel of %llu",
+		f->plan->torches[i]->version, (unsigned long long)cost.bytes, cost.requests,
+		(unsigned long long)cost.wheel_bytes);
+	note(f, text);
+	return 0;
+}
+
+/* "nvidia/cuda_nvcc/bin/ptxas" to "bin/ptxas"; NULL for what lies elsewhere. */
+static const char *below_component(const char *member)
+{
+	if (!str_starts(member, "nvidia/"))
+		return NULL;
+	const char *slash = strchr(member + strlen("nvidia/"), '/');
+	return slash ? slash + 1 : NULL;
+}
+
+static bool is_below(const char *name, const char *wanted)
+{
+	size_t n = strlen(wanted);
+	return !strncmp(name, wanted, n) && (name[n] == '\0' || name[n] == '/');
+}
+
+static bool want_member(void *arg, const char *member)
+{
+	char *const *wanted = arg;
+	const char *name = below_component(member);
+	if (strstr(member, ".dist-info/") && strcasestr(path_base(member), "license"))
+		return true;
+	for (; name && *wanted; wanted++)
+		if (is_below(name, *wanted))
+			return true;
+	return false;
+}
+
+static int fetch_part(struct fetch *f, const struct lock_entry *e, char **members, struct err *err)
+{
+	_free_ char *dir = part_dir(f->cache, e, members);
+	if (path_is_dir(dir))
+		return 0;
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	struct index *x;
+	struct index_file file;
+	unsigned before, after;
+	uint64_t bytes_before, bytes_after;
+	if (!e->record_sha256)
+		return err_set(err, ERR_TRUST, "'%s' has no Record-Sha256 in the lock", e->file);
+	if (path_mkdirs_for(dir, err) < 0 || connection(f, e->index, &x, err) < 0 ||
+	    index_find(x, &a, e->project, e->file, &file, err) < 0)
+		return -1;
+	index_cost(x, &before, &bytes_before);
+	struct wheel_pin pin = {
+	    .name = e->file, .url = file.url, .size = e->size, .record_sha256 = e->record_sha256};
+	if (wheel_extract(x, &pin, want_member, members, dir, NULL, err) < 0)
+		return -1;
+	index_cost(x, &after, &bytes_after);
+	_free_ char *text = xasprintf("fetched parts of %s: %llu bytes in %u requests", e->file,
+	    (unsigned long long)(bytes_after - bytes_before), after - before);
+	note(f, text);
+	return 0;
+}
+
+/* Links the files of a part into the toolkit, as clang and nvcc expect them: lib is lib64. */
+static int merge_part(const char *part, const char *toolkit, struct err *err)
+{
+	_cleanup_(strv_done) struct strv names = STRV_INIT;
+	if (path_walk(part, &names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		const char *name = below_component(names.v[i]);
+		if (!name)
+			continue;
+		_free_ char *from = path_join(part, names.v[i]);
+		_free_ char *to = is_below(name, "lib") ? xasprintf("%s/lib64%s", toolkit, name + 3)
+							: path_join(toolkit, name);
+		if (path_mkdirs_for(to, err) < 0)
+			return -1;
+		if (link(from, to) < 0 && errno != EEXIST && path_copy(from, to, 0644, err) < 0)
+			return -1;
+		if ((is_below(name, "bin") || is_below(name, "nvvm/bin")) && chmod(to, 0755) < 0)
+			return err_sys(err, "cannot make '%s' executable", to);
+	}
+	return 0;
+}
+
+static int fetch_toolkit(struct fetch *f, struct err *err)
+{
+	const struct plan *p = f->plan;
+	if (fetch_part(f, p->runtime, runtime_members, err) < 0)
+		return -1;
+	if (p->host->toolkit_root)
+		return 0;
+	_free_ char *dir = toolkit_dir(p, f->cache);
+	if (path_is_dir(dir))
+		return 0;
+	_free_ char *tmp = xasprintf("%s.tmp", dir);
+	if (path_remove_tree(tmp, err) < 0)
+		return -1;
+	for (size_t i = 0; i < p->toolkit->n_parts; i++) {
+		char **members = p->toolkit->parts[i].members;
+		_free_ char *part = part_dir(f->cache, p->parts[i], members);
+		if (intr_check(err) < 0 || fetch_part(f, p->parts[i], members, err) < 0 ||
+		    merge_part(part, tmp, err) < 0)
+			return -1;
+	}
+	if (rename(tmp, dir) < 0)
+		return err_sys(err, "cannot rename '%s' to '%s'", tmp, dir);
+	return 0;
+}
+
+int inputs_fetch(
+    const struct plan *p, const char *cache, const struct inputs_report *report, struct err *err)
+{
+	_cleanup_(fetch_done) struct fetch f = {.plan = p, .cache = cache, .report = report};
+	if (fetch_sdist(&f, err) < 0 || fetch_toolkit(&f, err) < 0)
+		return -1;
+	for (size_t i = 0; i < p->n_torches; i++)
+		if (intr_check(err) < 0 || fetch_sdk(&f, i, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int link_to(const char *work, const char *name, const char *target, struct err *err)
+{
+	_free_ char *path = path_join(work, name);
+	char now[4096];
+	ssize_t n = readlink(path, now, sizeof now - 1);
+	if (n >= 0 && (size_t)n == strlen(target) && !strncmp(now, target, (size_t)n))
+		return 0;
+	if (path_mkdirs_for(path, err) < 0 || path_remove_tree(path, err) < 0)
+		return -1;
+	if (symlink(target, path) < 0)
+		return err_sys(err, "cannot link '%s' to '%s'", path, target);
+	return 0;
+}
+
+int inputs_link(const struct plan *p, const char *cache, const char *work, struct err *err)
+{
+	_free_ char *src = inputs_source_dir(p, cache);
+	_free_ char *own = p->host->toolkit_root ? NULL : toolkit_dir(p, cache);
+	_free_ char *device = sdk_dir(cache, p->wheels[0]);
+	if (path_mkdirs(work, err) < 0 || link_to(work, "src", src, err) < 0 ||
+	    link_to(work, "tk", own ? own : p->host->toolkit_root, err) < 0 ||
+	    link_to(work, "support", p->recipe->dir, err) < 0 ||
+	    link_to(work, "sdk/device", device, err) < 0)
+		return -1;
+	for (size_t i = 0; i < p->n_torches; i++) {
+		_free_ char *name = xasprintf("sdk/%s", p->torches[i]->version);
+		_free_ char *sdk = sdk_dir(cache, p->wheels[i]);
+		if (link_to(work, name, sdk, err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < p->n_bindings; i++) {
+		_free_ char *name = xasprintf("py/%s", p->bindings[i].python->version);
+		if (link_to(work, name, p->bindings[i].python->include, err) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,96 @@
+#include "lockfile.h"
+
+#include <string.h>
+
+#include "../base/arena.h"
+#include "../base/err.h"
+#include "../base/strv.h"
+#include "../deb/stanza.h"
+
+static const char *const fields[] = {
+    "File", "Project", "Size", "Sha256", "Record-Sha256", "Index", NULL};
+
+static bool is_sha256(const char *s)
+{
+	return strlen(s) == 64 && strspn(s, "0123456789abcdef") == 64;
+}
+
+static int parse_entry(
+    const struct stanza *s, const char *source, struct lock_entry *e, struct err *err)
+{
+	if (stanza_check_fields(s, fields, source, err) < 0)
+		return -1;
+	const char *size = stanza_get(s, "Size");
+	unsigned long long bytes = 0;
+	*e = (struct lock_entry){.file = stanza_get(s, "File"),
+	    .project = stanza_get(s, "Project"),
+	    .sha256 = stanza_get(s, "Sha256"),
+	    .record_sha256 = stanza_get(s, "Record-Sha256"),
+	    .index = stanza_get(s, "Index")};
+	if (!e->file || !e->project || !size || !e->sha256)
+		return err_set(err, ERR_FORMAT,
+		    "%s:%u: a stanza of the lock needs File, Project, Size and Sha256", source,
+		    s->line);
+	if (str_parse_u64(size, 1ULL << 40, &bytes) < 0)
+		return err_set(err, ERR_FORMAT, "%s:%u: Size is '%s', expected a number of bytes",
+		    source, stanza_find(s, "Size")->line, size);
+	if (!is_sha256(e->sha256) || (e->record_sha256 && !is_sha256(e->record_sha256)))
+		return err_set(err, ERR_FORMAT,
+		    "%s:%u: expected SHA-256 hashes of 64 lower-case hexadecimal digits", source,
+		    s->line);
+	e->size = bytes;
+	return 0;
+}
+
+int lockfile_load(struct arena *a, const char *path, struct lockfile *out, struct err *err)
+{
+	struct stanza_list list = {0};
+	if (stanza_parse_file(a, path, STANZA_COMMENTS, &list, err) < 0)
+		return -1;
+	struct lockfile l = {
+	    .source = arena_strdup(a, path), .v = arena_alloc(a, (list.n + 1) * sizeof *l.v)};
+	for (size_t i = 0; i < list.n; i++) {
+		if (parse_entry(&list.v[i], path, &l.v[l.n], err) < 0)
+			return -1;
+		if (lockfile_find(&l, l.v[l.n].file))
+			return err_set(err, ERR_FORMAT, "%s:%u: '%s' stands in the lock twice",
+			    path, list.v[i].line, l.v[l.n].file);
+		l.n++;
+	}
+	*out = l;
+	return 0;
+}
+
+const struct lock_entry *lockfile_find(const struct lockfile *l, const char *file)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->v[i].file, file))
+			return &l->v[i];
+	return NULL;
+}
+
+/* Wheel names are NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl (PEP 427). */
+static bool is_wheel_of(const char *file, const char *version, const char *python)
+{
+	if (!str_ends(file, ".whl"))
+		return false;
+	_cleanup_(strv_done) struct strv parts = STRV_INIT;
+	strv_split(&parts, file, "-");
+	if (parts.n < 5 || strcmp(parts.v[1], version))
+		return false;
+	if (!python)
+		return true;
+	/* A free-threaded wheel is cp313-cp313t: its ABI tag names it. */
+	_cleanup_(strv_done) struct strv abis = STRV_INIT;
+	strv_split(&abis, parts.v[parts.n - 2], ".");
+	return strv_has(&abis, python);
+}
+
+const struct lock_entry *lockfile_wheel(
+    const struct lockfile *l, const char *project, const char *version, const char *python)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->v[i].project, project) && is_wheel_of(l->v[i].file, version, python))
+			return &l->v[i];
+	return NULL;
+}

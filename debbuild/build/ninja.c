@@ -1,0 +1,203 @@
+#include "ninja.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/buf.h"
+#include "../base/clock.h"
+#include "../base/err.h"
+#include "../base/intr.h"
+#include "../base/outfile.h"
+#include "../base/path.h"
+#include "../base/proc.h"
+#include "../base/strv.h"
+#include "../base/xalloc.h"
+#include "plan.h"
+#include "step.h"
+
+/* Ninja's status prefix, by which its own lines are known from those of a step. */
+#define STATUS "@step "
+
+/* One word for sh, inside a value of build.ninja ('$' doubled). */
+static void quote(struct buf *out, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "-_=+./,:@%";
+	if (*word && strspn(word, plain) == strlen(word)) {
+		buf_puts(out, word);
+		return;
+	}
+	buf_putc(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			buf_puts(out, "'\\''");
+		else if (*word == '$')
+			buf_puts(out, "$$");
+		else
+			buf_putc(out, *word);
+	}
+	buf_putc(out, '\'');
+}
+
+void ninja_write(const struct plan *p, const char *program, const char *cache, const char *launcher,
+    struct buf *out)
+{
+	buf_puts(out, "# Written by debkit build; see debbuild/build/ninja.h.\n"
+		      "ninja_required_version = 1.10\n");
+	buf_printf(out, "pool heavy\n  depth = %u\n", p->heavy_jobs);
+	buf_puts(out, "rule step\n  command = ");
+	if (launcher)
+		buf_printf(out, "%s ", launcher);
+	quote(out, program);
+	buf_puts(out, " step --cache ");
+	quote(out, cache);
+	buf_puts(out, " --key $key --name $name --output $out -- $cmd\n  description = $name\n");
+	for (size_t i = 0; i < p->n_steps; i++) {
+		const struct plan_step *s = &p->steps[i];
+		buf_printf(out, "build %s: step", s->out);
+		for (char **in = s->in; *in; in++)
+			buf_printf(out, " %s", *in);
+		buf_printf(out, "\n  key = %s\n  name = ", s->key);
+		quote(out, s->name);
+		buf_puts(out, "\n  cmd =");
+		for (char **w = s->argv; *w; w++) {
+			buf_putc(out, ' ');
+			quote(out, *w);
+		}
+		buf_puts(out, s->heavy ? "\n  pool = heavy\n" : "\n");
+	}
+}
+
+struct run {
+	const struct plan *plan;
+	const char *work;
+	const struct ninja_progress *progress;
+	FILE *log;
+	size_t done, total;
+	double begun, cpu_done, cpu_total; /* of the steps that this run takes */
+	char reason[ERR_MSG_MAX];
+	char last[200];
+};
+
+static const struct plan_step *find_step(const struct plan *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_steps; i++) {
+		/* ninja shows the quoted form of names */
+		const char *n = p->steps[i].name;
+		size_t len = strlen(n);
+		const char *at = name[0] == '\'' ? name + 1 : name;
+		if (!strncmp(at, n, len) && (at[len] == '\0' || at[len] == '\''))
+			return &p->steps[i];
+	}
+	return NULL;
+}
+
+/* Seconds left: what is still to do, at the pace seen so far once there is one. */
+static double time_left(const struct run *r)
+{
+	double left = r->cpu_total - r->cpu_done, took = clock_monotonic() - r->begun;
+	if (left <= 0)
+		return 0;
+	if (r->cpu_done > 10 && took > 5)
+		return left * took / r->cpu_done;
+	return left / (r->plan->jobs ? r->plan->jobs : 1);
+}
+
+static void show(struct run *r, const char *what)
+{
+	if (r->progress && r->progress->progress)
+		r->progress->progress(r->progress->arg, r->done, r->total, what, time_left(r));
+}
+
+static void on_line(void *arg, const char *line)
+{
+	struct run *r = arg;
+	if (r->log)
+		fprintf(r->log, "%s\n", line);
+	unsigned long done, total;
+	int at = 0;
+	if (sscanf(line, STATUS "%lu/%lu %n", &done, &total, &at) == 2 && at) {
+		const struct plan_step *s = find_step(r->plan, line + at);
+		r->done = done;
+		r->total = total;
+		if (s)
+			r->cpu_done += s->cpu_s;
+		snprintf(r->last, sizeof r->last, "%s", s ? s->name : line + at);
+		show(r, r->last);
+	} else if (str_starts(line, "debkit: error: ") && !r->reason[0]) {
+		snprintf(r->reason, sizeof r->reason, "%s", line + strlen("debkit: error: "));
+	}
+}
+
+/* What runs now, from the names that steps leave while they run. */
+static void on_tick(void *arg)
+{
+	struct run *r = arg;
+	if (!r->total)
+		return;
+	_cleanup_(strv_done) struct strv names = STRV_INIT;
+	_free_ char *dir = path_join(r->work, STEP_RUNNING_DIR);
+	if (path_list(dir, &names, NULL) < 0)
+		return;
+	_free_ char *joined = strv_join(&names, "; ");
+	show(r, names.n ? joined : r->last);
+}
+
+/* What ninja would run now: their number and CPU time, for the time left. */
+static int measure(struct run *r, struct err *err)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(16 << 20);
+	char *argv[] = {"ninja", "-C", (char *)r->work, "-n", NULL};
+	static char *env[] = {"NINJA_STATUS=" STATUS "%f/%t ", NULL};
+	if (proc_check(&(struct proc_spec){.argv = argv, .env = env, .out = &text}, err) < 0)
+		return -1;
+	_cleanup_(strv_done) struct strv lines = STRV_INIT;
+	strv_split(&lines, buf_str(&text), "\n");
+	for (size_t i = 0; i < lines.n; i++) {
+		unsigned long done, total;
+		int at = 0;
+		if (sscanf(lines.v[i], STATUS "%lu/%lu %n", &done, &total, &at) != 2 || !at)
+			continue;
+		const struct plan_step *s = find_step(r->plan, lines.v[i] + at);
+		r->total = total;
+		r->cpu_total += s ? s->cpu_s : 1;
+	}
+	return 0;
+}
+
+int ninja_run(
+    const struct plan *p, const char *work, const struct ninja_progress *progress, struct err *err)
+{
+	struct run r = {.plan = p, .work = work, .progress = progress};
+	_free_ char *running = path_join(work, STEP_RUNNING_DIR);
+	_free_ char *log = path_join(work, "build.log");
+	if (path_remove_tree(running, err) < 0 || path_mkdirs(running, err) < 0 ||
+	    measure(&r, err) < 0)
+		return -1;
+	if (!r.total)
+		return 0;
+	r.log = fopen(log, "we");
+	if (!r.log)
+		return err_sys(err, "cannot write '%s'", log);
+	r.begun = clock_monotonic();
+	show(&r, "starting");
+	_cleanup_(strv_done) struct strv argv = STRV_INIT;
+	strv_add(&argv, "ninja");
+	strv_add(&argv, "-C");
+	strv_add(&argv, work);
+	strv_addf(&argv, "-j%u", p->jobs);
+	strv_add(&argv, "-k0");
+	static char *env[] = {"NINJA_STATUS=" STATUS "%f/%t ", NULL};
+	struct proc_result res;
+	int rc = proc_run(
+	    &(struct proc_spec){
+		.argv = argv.v, .env = env, .line = on_line, .tick = on_tick, .arg = &r},
+	    &res, err);
+	fclose(r.log);
+	if (rc < 0 || intr_check(err) < 0)
+		return -1;
+	if (res.status == 0)
+		return 0;
+	return err_set(err, ERR_TOOL, "%s; the whole text is in '%s'",
+	    r.reason[0] ? r.reason : "ninja failed", log);
+}

@@ -1,0 +1,261 @@
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/arena.h"
+#include "../base/err.h"
+#include "../base/strv.h"
+#include "lockfile.h"
+#include "matrix.h"
+#include "plan_steps.h"
+#include "recipe.h"
+
+/* A slow device source needs up to this much memory (3.4 GB measured with nvcc 13.0). */
+#define HEAVY_BYTES ((uint64_t)3500 << 20)
+
+static char *known_torches(const struct matrix *m, const char *cuda)
+{
+	_cleanup_(strv_done) struct strv v = STRV_INIT;
+	for (size_t i = 0; i < m->n_torches; i++)
+		if (!strcmp(m->torches[i].cuda, cuda))
+			strv_add(&v, m->torches[i].minor);
+	return strv_join(&v, " ");
+}
+
+static bool wanted(const struct strv *list, const char *a, const char *b)
+{
+	return !list || !list->n || strv_has(list, a) || strv_has(list, b);
+}
+
+static int choose_torches(struct arena *a, const struct matrix *m, const struct selection *sel,
+    const struct lockfile *lock, struct plan *p, struct err *err)
+{
+	for (size_t i = 0; sel->torches && i < sel->torches->n; i++) {
+		if (matrix_torch(m, sel->torches->v[i], p->cuda))
+			continue;
+		_free_ char *known = known_torches(m, p->cuda);
+		return err_set(err, ERR_USAGE, "no torch '%s' for CUDA %s; known are: %s",
+		    sel->torches->v[i], p->cuda, known);
+	}
+	p->torches = arena_alloc(a, (m->n_torches + 1) * sizeof *p->torches);
+	p->wheels = arena_alloc(a, (m->n_torches + 1) * sizeof *p->wheels);
+	bool named = sel->torches && sel->torches->n;
+	for (size_t i = 0; i < m->n_torches; i++) {
+		const struct torch_release *t = &m->torches[i];
+		if (strcmp(t->cuda, p->cuda) || !wanted(sel->torches, t->version, t->minor))
+			continue;
+		const struct lock_entry *wheel = NULL;
+		for (char **py = t->pythons; *py && !wheel; py++) {
+			_cleanup_(strv_done) struct strv digits = STRV_INIT;
+			strv_split(&digits, *py, ".");
+			_free_ char *joined = strv_join(&digits, "");
+			char *tag = arena_printf(a, "cp%s", joined);
+			wheel = lockfile_wheel(lock, "torch", t->version, tag);
+		}
+		if (!wheel && named)
+			return err_set(err, ERR_TRUST,
+			    "no wheel of torch %s for CUDA %s stands in '%s': it is not pinned, so "
+			    "it is "
+			    "not built",
+			    t->version, t->cuda, lock->source);
+		if (!wheel)
+			continue;
+		p->torches[p->n_torches] = t;
+		p->wheels[p->n_torches++] = wheel;
+	}
+	if (!p->n_torches)
+		return err_set(err, ERR_TRUST, "no torch for CUDA %s is pinned in '%s'", p->cuda,
+		    lock->source);
+	return 0;
+}
+
+static const struct host_python *find_python(const struct host *h, const char *version)
+{
+	for (size_t i = 0; i < h->n_pythons; i++)
+		if (!strcmp(h->pythons[i].version, version))
+			return &h->pythons[i];
+	return NULL;
+}
+
+static bool torch_has_python(const struct torch_release *t, const char *version)
+{
+	for (char **v = t->pythons; *v; v++)
+		if (!strcmp(*v, version))
+			return true;
+	return false;
+}
+
+static int check_pythons(const struct selection *sel, const struct plan *p, struct err *err)
+{
+	for (size_t i = 0; sel->pythons && i < sel->pythons->n; i++) {
+		const char *v = sel->pythons->v[i];
+		bool some = false;
+		for (size_t t = 0; t < p->n_torches; t++)
+			some |= torch_has_python(p->torches[t], v);
+		if (!some)
+			return err_set(err, ERR_USAGE,
+			    "no selected torch for CUDA %s has a wheel for Python '%s'", p->cuda,
+			    v);
+		if (!find_python(p->host, v))
+			return err_set(err, ERR_TOOL,
+			    "the headers of Python %s are not on this machine: install "
+			    "python%s-dev, or a "
+			    "Python %s with its headers in PATH",
+			    v, v, v);
+	}
+	return 0;
+}
+
+static int choose_bindings(
+    struct arena *a, const struct selection *sel, struct plan *p, struct err *err)
+{
+	if (check_pythons(sel, p, err) < 0)
+		return -1;
+	p->bindings = arena_alloc(a, (p->n_torches * p->host->n_pythons + 1) * sizeof *p->bindings);
+	for (size_t t = 0; t < p->n_torches; t++) {
+		const struct torch_release *torch = p->torches[t];
+		for (char **py = torch->pythons; *py; py++) {
+			const struct host_python *python = find_python(p->host, *py);
+			if (!python || !wanted(sel->pythons, *py, *py))
+				continue;
+			const char *dot = strchr(*py, '.');
+			char *file = arena_printf(
+			    a, "torch%s-cp%.*s%s.so", torch->minor, (int)(dot - *py), *py, dot + 1);
+			p->bindings[p->n_bindings++] = (struct plan_binding){.torch = torch,
+			    .python = python,
+			    .file = file,
+			    .out = arena_printf(a, "%s/%s", p->flavour, file)};
+		}
+	}
+	if (!p->n_bindings)
+		return err_set(err, ERR_TOOL,
+		    "no Python with headers is on this machine that torch for "
+		    "CUDA %s has a wheel for: install python3-dev",
+		    p->cuda);
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct gpu_arch *const *x = a, *const *y = b;
+	return matrix_compare((*x)->cc, (*y)->cc);
+}
+
+static bool is_default(const struct gpu_arch *g, const char *cuda)
+{
+	for (char **d = g->defaults; *d; d++)
+		if (!strcmp(*d, cuda))
+			return true;
+	return false;
+}
+
+static int choose_archs(struct arena *a, const struct matrix *m, const struct selection *sel,
+    struct plan *p, struct err *err)
+{
+	size_t named = sel->archs ? sel->archs->n : 0;
+	p->archs = arena_alloc(a, (m->n_archs + named + 1) * sizeof *p->archs);
+	for (size_t i = 0; i < named; i++) {
+		const struct gpu_arch *g;
+		if (matrix_arch(m, sel->archs->v[i], p->cuda, &g, err) < 0)
+			return -1;
+		bool twice = false;
+		for (size_t k = 0; k < p->n_archs; k++)
+			twice |= p->archs[k] == g;
+		if (!twice)
+			p->archs[p->n_archs++] = g;
+	}
+	for (size_t i = 0; !named && i < m->n_archs; i++)
+		if (is_default(&m->archs[i], p->cuda))
+			p->archs[p->n_archs++] = &m->archs[i];
+	qsort(p->archs, p->n_archs, sizeof *p->archs, by_number);
+	return 0;
+}
+
+static int choose_files(struct arena *a, const struct matrix *m, const struct lockfile *lock,
+    struct plan *p, struct err *err)
+{
+	p->sdist = lockfile_find(lock, p->recipe->sdist);
+	if (!p->sdist)
+		return err_set(
+		    err, ERR_TRUST, "'%s' does not stand in '%s'", p->recipe->sdist, lock->source);
+	p->toolkit = matrix_toolkit(m, p->cuda);
+	if (!p->toolkit)
+		return err_set(err, ERR_USAGE,
+		    "no toolkit is described for CUDA %s in templates/toolkits", p->cuda);
+	p->runtime =
+	    lockfile_wheel(lock, p->toolkit->runtime_project, p->toolkit->runtime_version, NULL);
+	if (!p->runtime)
+		return err_set(err, ERR_TRUST, "%s %s does not stand in '%s'",
+		    p->toolkit->runtime_project, p->toolkit->runtime_version, lock->source);
+	p->parts = arena_alloc(a, (p->toolkit->n_parts + 1) * sizeof *p->parts);
+	for (size_t i = 0; i < p->toolkit->n_parts; i++) {
+		const struct toolkit_part *part = &p->toolkit->parts[i];
+		p->parts[i] = lockfile_wheel(lock, part->project, part->version, NULL);
+		if (!p->parts[i])
+			return err_set(err, ERR_TRUST, "%s %s does not stand in '%s'",
+			    part->project, part->version, lock->source);
+	}
+	return 0;
+}
+
+static void choose_packages(struct arena *a, struct plan *p)
+{
+	const struct recipe *r = p->recipe;
+	const char *name = arena_printf(a, "python3-%s", r->name);
+	const char *dash = arena_printf(a, "%s", p->cuda);
+	char *dashed = arena_strdup(a, dash);
+	for (char *c = dashed; *c; c++)
+		if (*c == '.')
+			*c = '-';
+	p->packages = arena_alloc(a, 4 * sizeof *p->packages);
+	p->packages[p->n_packages++] =
+	    (struct plan_package){name, r->deb_version, "all", r->name, "python"};
+	p->packages[p->n_packages++] =
+	    (struct plan_package){arena_printf(a, "%s-%s", name, p->flavour), r->deb_version,
+		p->host->deb_arch, r->name, "flavour"};
+	p->packages[p->n_packages++] =
+	    (struct plan_package){arena_printf(a, "debkit-cudart-%s", dashed),
+		arena_printf(a, "%s-1", p->toolkit->runtime_version), p->host->deb_arch, "cudart",
+		"cudart"};
+}
+
+static void choose_jobs(const struct selection *sel, struct plan *p)
+{
+	p->jobs = sel->jobs ? sel->jobs : p->host->cpus;
+	uint64_t fit = p->host->memory / HEAVY_BYTES;
+	p->heavy_jobs = fit < 1 ? 1 : fit < p->jobs ? (unsigned)fit : p->jobs;
+}
+
+/* causal-conv1d and cu128 to libcausal_conv1d_cu128.so.1 */
+static const char *library_name(struct arena *a, const char *recipe, const char *flavour)
+{
+	char *s = arena_printf(a, "lib%s_%s.so.1", recipe, flavour);
+	for (char *c = s; *c; c++)
+		if (*c == '-')
+			*c = '_';
+	return s;
+}
+
+int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
+    const struct lockfile *lock, const struct host *host, const struct selection *sel,
+    struct plan *out, struct err *err)
+{
+	if (matrix_check_cuda(m, sel->cuda, err) < 0)
+		return -1;
+	size_t whole = strcspn(sel->cuda, ".");
+	struct plan p = {.recipe = r,
+	    .host = host,
+	    .cuda = arena_strdup(a, sel->cuda),
+	    .cuda_major = arena_strndup(a, sel->cuda, whole),
+	    .flavour = arena_printf(a, "cu%.*s%s", (int)whole, sel->cuda, sel->cuda + whole + 1)};
+	p.kernel_library = library_name(a, r->name, p.flavour);
+	if (choose_torches(a, m, sel, lock, &p, err) < 0 || choose_bindings(a, sel, &p, err) < 0 ||
+	    choose_archs(a, m, sel, &p, err) < 0 || choose_files(a, m, lock, &p, err) < 0)
+		return -1;
+	choose_packages(a, &p);
+	choose_jobs(sel, &p);
+	plan_add_steps(a, &p);
+	*out = p;
+	return 0;
+}

@@ -1,0 +1,137 @@
+/*
+ * The plan: everything that one `debkit build` will fetch, run and pack, computed before any
+ * work starts. Pure: the same recipe, matrix, lock, selection and host facts give the same plan,
+ * and nothing is read, written or run.
+ *
+ * Steps run in the work folder; all their paths are relative to it, so that neither the bytes nor
+ * the keys depend on where that folder lies:
+ *	src/      upstream's sources, unpacked	      tk/      the CUDA toolkit
+ *	sdk/V/    headers of torch V (sdk/device: of the oldest selected one)
+ *	py/X.Y/   headers of that Python	      support/ templates/NAME
+ *	stubs/    empty libraries with torch's SONAMEs
+ *	cuXYZ/    what is built
+ */
+#pragma once
+#include "../base/compat.h"
+#include "../base/digest.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buf;
+struct err;
+struct gpu_arch;
+struct lock_entry;
+struct lockfile;
+struct matrix;
+struct recipe;
+struct strv;
+struct torch_release;
+
+enum plan_route { ROUTE_CLANG, ROUTE_NVCC };
+
+struct host_python {
+	const char *version; /* "3.11" */
+	const char *include; /* folder of Python.h; machine-dependent, no part of any key */
+	const char *id;	     /* hash of the headers that decide the ABI */
+};
+
+/* What the plan must know of this machine; gathered by host.h, or made up by a test. */
+struct host {
+	const char *deb_arch, *multiarch; /* "amd64", "x86_64-linux-gnu" */
+	enum plan_route route;
+	const char *compiler;	      /* device compiler as written to Debkit-Compiler */
+	const char *toolkit_root;     /* installed toolkit, or NULL: put together from wheels */
+	const char *cxx, *cxx_id;     /* host compiler and its version line */
+	const char *clang;	      /* "clang++-22" on the clang route */
+	const char *support_id;	      /* hash of the recipe's own C and C++ files */
+	char **cxx_flags, **ld_flags; /* hardening, from dpkg-buildflags */
+	const struct host_python *pythons;
+	size_t n_pythons;
+	uint64_t memory; /* bytes available */
+	unsigned cpus;
+};
+
+/* What the user asked for. Empty lists: all. */
+struct selection {
+	const char *cuda;
+	const struct strv *torches, *pythons, *archs;
+	unsigned jobs; /* 0: as many as there are CPUs */
+};
+
+enum plan_step_kind {
+	STEP_STUB,
+	STEP_PTX,
+	STEP_CUBIN,
+	STEP_FATBIN,
+	STEP_HOST,
+	STEP_NVCC,
+	STEP_BINDING,
+	STEP_LINK_KERNELS,
+	STEP_LINK_BINDING
+};
+
+struct plan_step {
+	enum plan_step_kind kind;
+	const char *name; /* "ptx bwd sm_90": for progress and logs */
+	const char *out;
+	char **in;	      /* outputs of other steps */
+	char **argv;	      /* NULL-terminated */
+	bool heavy;	      /* takes gigabytes: runs in the memory pool */
+	double cpu_s;	      /* typical CPU seconds, for the time left */
+	char key[SHA256_HEX]; /* of argv and of all that goes in, by content */
+};
+
+struct plan_binding {
+	const struct torch_release *torch;
+	const struct host_python *python;
+	const char *file; /* "torch2.10-cp311.so" */
+	const char *out;  /* in the work folder */
+};
+
+struct plan_package {
+	const char *name; /* "python3-causal-conv1d-cu128" */
+	const char *version;
+	const char *arch;     /* "amd64", "all" */
+	const char *template; /* folder of templates that holds its control.in */
+	const char *kind;     /* "python", "flavour", "cudart", "keyring" */
+};
+
+struct plan {
+	const struct recipe *recipe;
+	const struct host *host;
+	const char *cuda;    /* "12.8" */
+	const char *flavour; /* "cu128" */
+	const char *cuda_major;
+	const struct gpu_arch **archs; /* sorted by number, oldest first */
+	size_t n_archs;
+	const struct torch_release **torches;
+	size_t n_torches;
+	struct plan_binding *bindings;
+	size_t n_bindings;
+	const char *kernel_library; /* SONAME, "libcausal_conv1d_cu128.so.1" */
+	const struct lock_entry *sdist;
+	const struct toolkit_recipe *toolkit;
+	const struct lock_entry **wheels; /* torch wheels (SDK), one for each torch */
+	const struct lock_entry **parts;  /* toolkit wheels, in the order of toolkit->parts */
+	const struct lock_entry *runtime; /* the wheel of the CUDA runtime */
+	struct plan_step *steps;
+	size_t n_steps;
+	struct plan_package *packages;
+	size_t n_packages;
+	unsigned jobs, heavy_jobs;
+};
+
+/*
+ * Fills the plan from arena a. ERR_USAGE for what the user asked and cannot have, with what can
+ * be had; ERR_TRUST for what is not in the lock.
+ */
+int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
+    const struct lockfile *lock, const struct host *host, const struct selection *sel,
+    struct plan *out, struct err *err) _must_check_;
+/* For people, or as JSON with the same content. */
+void plan_print(const struct plan *p, struct buf *out);
+void plan_print_json(const struct plan *p, struct buf *out);
+/* The word for a kind: "ptx", "binding" ... */
+const char *plan_kind_name(enum plan_step_kind kind) _must_check_;

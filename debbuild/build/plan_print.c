@@ -1,0 +1,167 @@
+#include <string.h>
+
+#include "../base/buf.h"
+#include "lockfile.h"
+#include "matrix.h"
+#include "plan.h"
+#include "recipe.h"
+
+const char *plan_kind_name(enum plan_step_kind kind)
+{
+	static const char *const names[] = {[STEP_STUB] = "stub",
+	    [STEP_PTX] = "ptx",
+	    [STEP_CUBIN] = "cubin",
+	    [STEP_FATBIN] = "fatbin",
+	    [STEP_HOST] = "host",
+	    [STEP_NVCC] = "nvcc",
+	    [STEP_BINDING] = "binding",
+	    [STEP_LINK_KERNELS] = "link-kernels",
+	    [STEP_LINK_BINDING] = "link-binding"};
+	return names[kind];
+}
+
+static double total_cpu(const struct plan *p)
+{
+	double sum = 0;
+	for (size_t i = 0; i < p->n_steps; i++)
+		sum += p->steps[i].cpu_s;
+	return sum;
+}
+
+void plan_print(const struct plan *p, struct buf *out)
+{
+	buf_printf(out, "%s %s for CUDA %s (%s)\n", p->recipe->name, p->recipe->deb_version,
+	    p->cuda, p->flavour);
+	buf_printf(out, "compiler   %s\n", p->host->compiler);
+	buf_puts(out, "GPU archs ");
+	for (size_t i = 0; i < p->n_archs; i++)
+		buf_printf(out, " %s", p->archs[i]->cc);
+	buf_printf(out, " and PTX of %s\n", p->archs[p->n_archs - 1]->cc);
+	for (size_t i = 0; i < p->n_bindings; i++)
+		buf_printf(out, "binding    torch %-8s Python %s\n", p->bindings[i].torch->version,
+		    p->bindings[i].python->version);
+	buf_printf(out, "fetch      %s\n", p->sdist->file);
+	for (size_t i = 0; i < p->n_torches; i++)
+		buf_printf(out, "fetch      %s (headers)\n", p->wheels[i]->file);
+	for (size_t i = 0; !p->host->toolkit_root && i < p->toolkit->n_parts; i++)
+		buf_printf(out, "fetch      %s (parts)\n", p->parts[i]->file);
+	buf_printf(out, "steps      %zu, about %.0f CPU seconds, %u at once, %u of them large\n",
+	    p->n_steps, total_cpu(p), p->jobs, p->heavy_jobs);
+	for (size_t i = 0; i < p->n_packages; i++)
+		buf_printf(out, "package    %s_%s_%s.deb\n", p->packages[i].name,
+		    p->packages[i].version, p->packages[i].arch);
+}
+
+/* A JSON string, RFC 8259 section 7. */
+static void json_string(struct buf *out, const char *s)
+{
+	buf_putc(out, '"');
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+		if (c == '"' || c == '\\')
+			buf_printf(out, "\\%c", c);
+		else if (c < ' ')
+			buf_printf(out, "\\u%04x", c);
+		else
+			buf_putc(out, *s);
+	}
+	buf_putc(out, '"');
+}
+
+static void json_pair(struct buf *out, const char *name, const char *value, bool last)
+{
+	json_string(out, name);
+	buf_puts(out, ": ");
+	json_string(out, value);
+	if (!last)
+		buf_puts(out, ", ");
+}
+
+static void json_words(struct buf *out, const char *name, char *const *words)
+{
+	json_string(out, name);
+	buf_puts(out, ": [");
+	for (; words && *words; words++) {
+		json_string(out, *words);
+		if (words[1])
+			buf_puts(out, ", ");
+	}
+	buf_puts(out, "]");
+}
+
+static const char *comma(size_t i, size_t n)
+{
+	return i + 1 < n ? "," : "";
+}
+
+static void json_fetches(const struct plan *p, struct buf *out)
+{
+	size_t parts = p->host->toolkit_root ? 0 : p->toolkit->n_parts;
+	buf_puts(out, "  \"fetch\": [\n    {");
+	json_pair(out, "file", p->sdist->file, false);
+	json_pair(out, "sha256", p->sdist->sha256, true);
+	buf_puts(out, "}");
+	for (size_t i = 0; i < p->n_torches + parts; i++) {
+		const struct lock_entry *e =
+		    i < p->n_torches ? p->wheels[i] : p->parts[i - p->n_torches];
+		buf_puts(out, ",\n    {");
+		json_pair(out, "file", e->file, false);
+		json_pair(out, "record_sha256", e->record_sha256 ? e->record_sha256 : "", true);
+		buf_puts(out, "}");
+	}
+	buf_puts(out, "\n  ],\n");
+}
+
+static void json_steps(const struct plan *p, struct buf *out)
+{
+	buf_puts(out, "  \"steps\": [\n");
+	for (size_t i = 0; i < p->n_steps; i++) {
+		const struct plan_step *s = &p->steps[i];
+		buf_puts(out, "    {");
+		json_pair(out, "kind", plan_kind_name(s->kind), false);
+		json_pair(out, "name", s->name, false);
+		json_pair(out, "out", s->out, false);
+		json_words(out, "in", s->in);
+		buf_printf(
+		    out, ", \"heavy\": %s, \"cpu_s\": %g, ", s->heavy ? "true" : "false", s->cpu_s);
+		json_pair(out, "key", s->key, false);
+		json_words(out, "argv", s->argv);
+		buf_printf(out, "}%s\n", comma(i, p->n_steps));
+	}
+	buf_puts(out, "  ],\n");
+}
+
+void plan_print_json(const struct plan *p, struct buf *out)
+{
+	buf_puts(out, "{\n  ");
+	json_pair(out, "recipe", p->recipe->name, false);
+	json_pair(out, "version", p->recipe->deb_version, false);
+	json_pair(out, "cuda", p->cuda, false);
+	json_pair(out, "flavour", p->flavour, false);
+	json_pair(out, "compiler", p->host->compiler, false);
+	buf_puts(out, "\n  \"archs\": [");
+	for (size_t i = 0; i < p->n_archs; i++) {
+		json_string(out, p->archs[i]->cc);
+		buf_puts(out, i + 1 < p->n_archs ? ", " : "],\n");
+	}
+	buf_puts(out, "  \"bindings\": [\n");
+	for (size_t i = 0; i < p->n_bindings; i++) {
+		buf_puts(out, "    {");
+		json_pair(out, "torch", p->bindings[i].torch->version, false);
+		json_pair(out, "python", p->bindings[i].python->version, false);
+		json_pair(out, "file", p->bindings[i].file, true);
+		buf_printf(out, "}%s\n", comma(i, p->n_bindings));
+	}
+	buf_puts(out, "  ],\n");
+	json_fetches(p, out);
+	json_steps(p, out);
+	buf_puts(out, "  \"packages\": [\n");
+	for (size_t i = 0; i < p->n_packages; i++) {
+		buf_puts(out, "    {");
+		json_pair(out, "package", p->packages[i].name, false);
+		json_pair(out, "version", p->packages[i].version, false);
+		json_pair(out, "architecture", p->packages[i].arch, true);
+		buf_printf(out, "}%s\n", comma(i, p->n_packages));
+	}
+	buf_printf(out, "  ],\n  \"jobs\": %u, \"heavy_jobs\": %u\n}\n", p->jobs, p->heavy_jobs);
+}

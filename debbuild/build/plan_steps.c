@@ -1,0 +1,397 @@
+#include "plan_steps.h"
+
+#include <string.h>
+
+#include "../base/arena.h"
+#include "../base/path.h"
+#include "../base/strv.h"
+#include "lockfile.h"
+#include "matrix.h"
+#include "recipe.h"
+
+/* A command under construction, and what goes into its key beside its words. */
+struct command {
+	struct arena *a;
+	struct strv argv, in, id;
+};
+
+static void command_done(struct command *c)
+{
+	strv_done(&c->argv);
+	strv_done(&c->in);
+	strv_done(&c->id);
+}
+
+static void add_words(struct command *c, char *const *words)
+{
+	for (; words && *words; words++)
+		strv_add(&c->argv, *words);
+}
+
+/* "csrc/causal_conv1d_bwd.cu" to "causal_conv1d_bwd" */
+static char *stem(struct arena *a, const char *source)
+{
+	const char *base = path_base(source);
+	return arena_strndup(a, base, strcspn(base, "."));
+}
+
+static const struct plan_step *step_of(const struct plan *p, const char *out)
+{
+	for (size_t i = 0; i < p->n_steps; i++)
+		if (!strcmp(p->steps[i].out, out))
+			return &p->steps[i];
+	return NULL;
+}
+
+/* The key: every word, every identity, and the key of each step whose output goes in. */
+static void make_key(const struct plan *p, const struct command *c, char key[SHA256_HEX])
+{
+	struct digest *d = digest_new(DIGEST_SHA256);
+	static const char format[] = "debkit step 1";
+	digest_update(d, format, sizeof format);
+	for (size_t i = 0; i < c->argv.n; i++)
+		digest_update(d, c->argv.v[i], strlen(c->argv.v[i]) + 1);
+	for (size_t i = 0; i < c->id.n; i++)
+		digest_update(d, c->id.v[i], strlen(c->id.v[i]) + 1);
+	for (size_t i = 0; i < c->in.n; i++)
+		digest_update(d, step_of(p, c->in.v[i])->key, SHA256_HEX);
+	char hex[DIGEST_HEX_MAX];
+	digest_finish_hex(d, hex);
+	memcpy(key, hex, SHA256_HEX);
+}
+
+static char **keep(struct arena *a, const struct strv *v)
+{
+	char **out = arena_alloc(a, (v->n + 1) * sizeof *out);
+	for (size_t i = 0; i < v->n; i++)
+		out[i] = arena_strdup(a, v->v[i]);
+	return out;
+}
+
+static struct plan_step *add_step(
+    struct plan *p, struct command *c, enum plan_step_kind kind, const char *name, const char *out)
+{
+	struct plan_step *s = &p->steps[p->n_steps];
+	*s = (struct plan_step){.kind = kind, .name = name, .out = out};
+	s->in = keep(c->a, &c->in);
+	s->argv = keep(c->a, &c->argv);
+	make_key(p, c, s->key);
+	p->n_steps++;
+	command_done(c);
+	return s;
+}
+
+static void add_include_paths(struct command *c, const struct plan *p)
+{
+	strv_add(&c->argv, "-Isupport");
+	strv_addf(&c->argv, "-Isrc/%s", p->recipe->include);
+	strv_add(&c->argv, "-isystem");
+	strv_add(&c->argv, "sdk/device/torch/include");
+	strv_add(&c->argv, "-isystem");
+	strv_add(&c->argv, "sdk/device/torch/include/torch/csrc/api/include");
+}
+
+/* What all device steps depend on. The torch headers are no part of it: the objects are the
+ * same from the headers of every torch, which tests prove. */
+static void add_device_id(struct command *c, const struct plan *p)
+{
+	strv_addf(&c->id, "sdist %s", p->sdist->sha256);
+	strv_addf(&c->id, "compiler %s", p->host->compiler);
+	strv_addf(&c->id, "support %s", p->host->support_id);
+	for (size_t i = 0; !p->host->toolkit_root && i < p->toolkit->n_parts; i++)
+		strv_addf(&c->id, "part %s", p->parts[i]->sha256);
+}
+
+static void clang_command(struct command *c, const struct plan *p, const char *source)
+{
+	strv_add(&c->argv, p->host->clang);
+	static const char *const fixed[] = {"-x", "cuda", "--cuda-path=tk", "-std=c++17", "-O3",
+	    "-fPIC", "-DNDEBUG", "-Wno-unknown-cuda-version", "-Wno-pass-failed",
+	    "-Wno-unused-command-line-argument", "-ffile-compilation-dir=."};
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		strv_add(&c->argv, fixed[i]);
+	add_words(c, p->recipe->clang_flags);
+	add_include_paths(c, p);
+	add_device_id(c, p);
+	strv_addf(&c->argv, "src/%s", source);
+}
+
+static char *device_file(struct arena *a, const struct plan *p, const char *source,
+    const struct gpu_arch *g, const char *suffix)
+{
+	return arena_printf(a, "%s/%s.sm_%s.%s", p->flavour, stem(a, source), g->sm, suffix);
+}
+
+static char *device_name(
+    struct arena *a, const char *what, const char *source, const struct gpu_arch *g)
+{
+	return arena_printf(a, "%s %s sm_%s", what, path_base(source), g->sm);
+}
+
+static void add_ptx(struct arena *a, struct plan *p, const char *source, const struct gpu_arch *g)
+{
+	struct command c = {.a = a};
+	const char *out = device_file(a, p, source, g, "ptx");
+	clang_command(&c, p, source);
+	strv_add(&c.argv, "--cuda-device-only");
+	strv_addf(&c.argv, "--offload-arch=sm_%s", g->sm);
+	strv_add(&c.argv, "-S");
+	strv_add(&c.argv, "-o");
+	strv_add(&c.argv, out);
+	struct plan_step *s =
+	    add_step(p, &c, STEP_PTX, device_name(a, "device code", source, g), out);
+	s->heavy = recipe_is_slow(p->recipe, source);
+	s->cpu_s = s->heavy ? 125 : 5;
+}
+
+static void add_cubin(struct arena *a, struct plan *p, const char *source, const struct gpu_arch *g)
+{
+	struct command c = {.a = a};
+	const char *in = device_file(a, p, source, g, "ptx");
+	const char *out = device_file(a, p, source, g, "cubin");
+	static const char *const fixed[] = {"tk/bin/ptxas", "-m64", "-O3", "--gpu-name"};
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		strv_add(&c.argv, fixed[i]);
+	strv_addf(&c.argv, "sm_%s", g->sm);
+	strv_add(&c.argv, "--output-file");
+	strv_add(&c.argv, out);
+	strv_add(&c.argv, in);
+	strv_add(&c.in, in);
+	struct plan_step *s = add_step(p, &c, STEP_CUBIN, device_name(a, "ptxas", source, g), out);
+	s->heavy = recipe_is_slow(p->recipe, source);
+	s->cpu_s = s->heavy ? 75 : 2;
+}
+
+static void add_fatbin(struct arena *a, struct plan *p, const char *source)
+{
+	struct command c = {.a = a};
+	const char *out = arena_printf(a, "%s/%s.fatbin", p->flavour, stem(a, source));
+	/* "speed" is LZ4, which every driver of the major reads; "balance" and "size" are zstd. */
+	static const char *const fixed[] = {
+	    "tk/bin/fatbinary", "-64", "--compress-all", "--compress-mode=speed"};
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		strv_add(&c.argv, fixed[i]);
+	strv_addf(&c.argv, "--create=%s", out);
+	for (size_t i = 0; i < p->n_archs; i++) {
+		const struct gpu_arch *g = p->archs[i];
+		const char *cubin = device_file(a, p, source, g, "cubin");
+		strv_addf(&c.argv, "--image3=kind=elf,sm=%s,file=%s", g->sm, cubin);
+		strv_add(&c.in, cubin);
+		if (i + 1 < p->n_archs)
+			continue;
+		const char *ptx = device_file(a, p, source, g, "ptx");
+		strv_addf(&c.argv, "--image3=kind=ptx,sm=%s,file=%s", g->sm, ptx);
+		strv_add(&c.in, ptx);
+	}
+	struct plan_step *s =
+	    add_step(p, &c, STEP_FATBIN, arena_printf(a, "fatbin %s", path_base(source)), out);
+	s->cpu_s = 1;
+}
+
+static void add_host(struct arena *a, struct plan *p, const char *source)
+{
+	struct command c = {.a = a};
+	const char *fatbin = arena_printf(a, "%s/%s.fatbin", p->flavour, stem(a, source));
+	const char *out = arena_printf(a, "%s/%s.o", p->flavour, stem(a, source));
+	clang_command(&c, p, source);
+	static const char *const fixed[] = {"--cuda-host-only", "-fstack-protector-strong",
+	    "-Xclang", "-fcuda-include-gpubinary", "-Xclang"};
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		strv_add(&c.argv, fixed[i]);
+	strv_add(&c.argv, fatbin);
+	strv_add(&c.argv, "-c");
+	strv_add(&c.argv, "-o");
+	strv_add(&c.argv, out);
+	strv_add(&c.in, fatbin);
+	struct plan_step *s =
+	    add_step(p, &c, STEP_HOST, arena_printf(a, "host code %s", path_base(source)), out);
+	s->cpu_s = recipe_is_slow(p->recipe, source) ? 9 : 2;
+}
+
+static void add_nvcc(struct arena *a, struct plan *p, const char *source)
+{
+	struct command c = {.a = a};
+	const char *out = arena_printf(a, "%s/%s.o", p->flavour, stem(a, source));
+	strv_add(&c.argv, "tk/bin/nvcc");
+	strv_addf(&c.argv, "-ccbin=%s", p->host->cxx);
+	static const char *const fixed[] = {"-std=c++17", "-O3", "-DNDEBUG", "-Xcompiler",
+	    "-fPIC,-fstack-protector-strong", "--compress-mode=speed"};
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		strv_add(&c.argv, fixed[i]);
+	add_words(&c, p->recipe->nvcc_flags);
+	for (size_t i = 0; i < p->n_archs; i++)
+		strv_addf(&c.argv, "-gencode=arch=compute_%s,code=[sm_%s%s%s]", p->archs[i]->sm,
+		    p->archs[i]->sm, i + 1 < p->n_archs ? "" : ",compute_",
+		    i + 1 < p->n_archs ? "" : p->archs[i]->sm);
+	add_include_paths(&c, p);
+	add_device_id(&c, p);
+	strv_addf(&c.id, "host compiler %s", p->host->cxx_id);
+	strv_add(&c.argv, "-c");
+	strv_addf(&c.argv, "src/%s", source);
+	strv_add(&c.argv, "-o");
+	strv_add(&c.argv, out);
+	struct plan_step *s =
+	    add_step(p, &c, STEP_NVCC, arena_printf(a, "nvcc %s", path_base(source)), out);
+	s->heavy = recipe_is_slow(p->recipe, source);
+	s->cpu_s = (s->heavy ? 236 : 10) * (double)p->n_archs;
+}
+
+static void add_device_steps(struct arena *a, struct plan *p, bool slow)
+{
+	for (char **s = p->recipe->device_sources; *s; s++) {
+		if (recipe_is_slow(p->recipe, *s) != slow)
+			continue;
+		if (p->host->route == ROUTE_NVCC) {
+			add_nvcc(a, p, *s);
+			continue;
+		}
+		for (size_t i = 0; i < p->n_archs; i++) {
+			add_ptx(a, p, *s, p->archs[i]);
+			add_cubin(a, p, *s, p->archs[i]);
+		}
+		add_fatbin(a, p, *s);
+		add_host(a, p, *s);
+	}
+}
+
+static void add_stubs(struct arena *a, struct plan *p)
+{
+	for (char **l = p->recipe->torch_libraries; *l; l++) {
+		struct command c = {.a = a};
+		const char *out = arena_printf(a, "stubs/%s", *l);
+		strv_add(&c.argv, p->host->cxx);
+		static const char *const fixed[] = {"-shared", "-nostdlib", "-x", "c", "/dev/null"};
+		for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+			strv_add(&c.argv, fixed[i]);
+		strv_addf(&c.argv, "-Wl,-soname,%s", *l);
+		strv_add(&c.argv, "-o");
+		strv_add(&c.argv, out);
+		strv_addf(&c.id, "host compiler %s", p->host->cxx_id);
+		struct plan_step *s =
+		    add_step(p, &c, STEP_STUB, arena_printf(a, "stub %s", *l), out);
+		s->cpu_s = 0.1;
+	}
+}
+
+static void link_command(struct command *c, const struct plan *p, const char *out)
+{
+	strv_add(&c->argv, p->host->cxx);
+	strv_add(&c->argv, "-shared");
+	strv_add(&c->argv, "-s");
+	add_words(c, p->host->ld_flags);
+	strv_add(&c->argv, "-Wl,--build-id=none");
+	strv_add(&c->argv, "-Wl,--enable-new-dtags");
+	strv_add(&c->argv, "-Wl,-rpath,$ORIGIN:$ORIGIN/..");
+	strv_add(&c->argv, "-o");
+	strv_add(&c->argv, out);
+	strv_addf(&c->id, "host compiler %s", p->host->cxx_id);
+	strv_addf(&c->id, "runtime %s", p->runtime->sha256);
+}
+
+static void add_input(struct command *c, const char *file)
+{
+	strv_add(&c->argv, file);
+	strv_add(&c->in, file);
+}
+
+static void add_kernel_library(struct arena *a, struct plan *p)
+{
+	struct command c = {.a = a};
+	const char *out = arena_printf(a, "%s/%s", p->flavour, p->kernel_library);
+	link_command(&c, p, out);
+	strv_addf(&c.argv, "-Wl,-soname,%s", p->kernel_library);
+	for (char **s = p->recipe->device_sources; *s; s++)
+		add_input(&c, arena_printf(a, "%s/%s.o", p->flavour, stem(a, *s)));
+	strv_addf(&c.argv, "tk/lib64/libcudart.so.%s", p->cuda_major);
+	struct plan_step *s =
+	    add_step(p, &c, STEP_LINK_KERNELS, arena_printf(a, "link %s", p->kernel_library), out);
+	s->cpu_s = 1;
+}
+
+/* Compiles one source of a binding from the headers of its torch and Python. */
+static const char *add_binding_object(
+    struct arena *a, struct plan *p, const struct plan_binding *b, const char *source, size_t torch)
+{
+	struct command c = {.a = a};
+	const char *out = arena_printf(a, "%s/%.*s/%s.o", p->flavour,
+	    (int)(strlen(b->file) - strlen(".so")), b->file, stem(a, source));
+	strv_add(&c.argv, p->host->cxx);
+	strv_addf(&c.argv, "-std=c++%s", b->torch->cxx);
+	add_words(&c, p->host->cxx_flags);
+	static const char *const fixed[] = {
+	    "-O3", "-g0", "-fPIC", "-DNDEBUG", "-DTORCH_API_INCLUDE_EXTENSION_H"};
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		strv_add(&c.argv, fixed[i]);
+	strv_addf(&c.argv, "-DTORCH_EXTENSION_NAME=%s", p->recipe->module);
+	strv_addf(&c.argv, "-Isrc/%s", p->recipe->include);
+	const char *systems[] = {arena_printf(a, "sdk/%s/torch/include", b->torch->version),
+	    arena_printf(a, "sdk/%s/torch/include/torch/csrc/api/include", b->torch->version),
+	    "tk/include", arena_printf(a, "py/%s", b->python->version)};
+	for (size_t i = 0; i < ARRAY_SIZE(systems); i++) {
+		strv_add(&c.argv, "-isystem");
+		strv_add(&c.argv, systems[i]);
+	}
+	strv_add(&c.argv, "-c");
+	strv_add(&c.argv, source);
+	strv_add(&c.argv, "-o");
+	strv_add(&c.argv, out);
+	strv_addf(&c.id, "sdist %s", p->sdist->sha256);
+	strv_addf(&c.id, "host compiler %s", p->host->cxx_id);
+	strv_addf(&c.id, "torch %s",
+	    p->wheels[torch]->record_sha256 ? p->wheels[torch]->record_sha256
+					    : p->wheels[torch]->sha256);
+	strv_addf(&c.id, "python %s", b->python->id);
+	strv_addf(&c.id, "support %s", p->host->support_id);
+	strv_addf(&c.id, "toolkit %s", p->toolkit->cuda);
+	struct plan_step *s = add_step(p, &c, STEP_BINDING,
+	    arena_printf(a, "binding torch %s Python %s, %s", b->torch->minor, b->python->version,
+		path_base(source)),
+	    out);
+	s->heavy = str_starts(source, "src/");
+	s->cpu_s = s->heavy ? 20 : 6;
+	return out;
+}
+
+static void add_binding(struct arena *a, struct plan *p, const struct plan_binding *b, size_t torch)
+{
+	const char *objects[] = {
+	    add_binding_object(a, p, b, arena_printf(a, "src/%s", p->recipe->host_source), torch),
+	    add_binding_object(a, p, b, "support/check.cpp", torch)};
+	struct command c = {.a = a};
+	link_command(&c, p, b->out);
+	for (size_t i = 0; i < ARRAY_SIZE(objects); i++)
+		add_input(&c, objects[i]);
+	strv_add(&c.argv, "-Wl,--no-as-needed");
+	for (char **l = p->recipe->torch_libraries; *l; l++)
+		add_input(&c, arena_printf(a, "stubs/%s", *l));
+	add_input(&c, arena_printf(a, "%s/%s", p->flavour, p->kernel_library));
+	strv_addf(&c.argv, "tk/lib64/libcudart.so.%s", p->cuda_major);
+	struct plan_step *s =
+	    add_step(p, &c, STEP_LINK_BINDING, arena_printf(a, "link %s", b->file), b->out);
+	s->cpu_s = 0.3;
+}
+
+static size_t torch_index(const struct plan *p, const struct torch_release *t)
+{
+	size_t i = 0;
+	while (p->torches[i] != t)
+		i++;
+	return i;
+}
+
+void plan_add_steps(struct arena *a, struct plan *p)
+{
+	size_t sources = 0, libraries = 0;
+	while (p->recipe->device_sources[sources])
+		sources++;
+	while (p->recipe->torch_libraries[libraries])
+		libraries++;
+	size_t most = sources * (2 * p->n_archs + 2) + libraries + 1 + 3 * p->n_bindings;
+	p->steps = arena_alloc(a, most * sizeof *p->steps);
+	add_device_steps(a, p, true);
+	add_stubs(a, p);
+	add_device_steps(a, p, false);
+	add_kernel_library(a, p);
+	for (size_t i = 0; i < p->n_bindings; i++)
+		add_binding(a, p, &p->bindings[i], torch_index(p, p->bindings[i].torch));
+}

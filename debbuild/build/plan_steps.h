@@ -1,0 +1,6 @@
+/* The steps of a plan and their keys; called by plan_make once the rest of the plan stands. */
+#pragma once
+#include "plan.h"
+
+/* Adds all steps, in the order in which they should start: the longest first. */
+void plan_add_steps(struct arena *a, struct plan *p);

@@ -1,0 +1,142 @@
+#include "step.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../base/arena.h"
+#include "../base/buf.h"
+#include "../base/digest.h"
+#include "../base/err.h"
+#include "../base/intr.h"
+#include "../base/outfile.h"
+#include "../base/path.h"
+#include "../base/proc.h"
+#include "../base/strv.h"
+#include "../base/xalloc.h"
+#include "../deb/stanza.h"
+
+/* What a compiler may say. */
+#define TEXT_MAX ((size_t)8 << 20)
+
+struct entry {
+	char *file, *meta; /* CACHE/ab/KEY and CACHE/ab/KEY.cost */
+};
+
+static void entry_done(struct entry *e)
+{
+	free(e->file);
+	free(e->meta);
+}
+
+static struct entry entry_of(const char *cache, const char *key)
+{
+	return (struct entry){.file = xasprintf("%s/%.2s/%s", cache, key, key),
+	    .meta = xasprintf("%s/%.2s/%s.cost", cache, key, key)};
+}
+
+/* True if the cache holds the output, whole; fills the cost of its first run. */
+static bool look_up(const struct entry *e, struct step_cost *cost)
+{
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	struct stanza_list list = {0};
+	if (!path_exists(e->meta) || stanza_parse_file(&a, e->meta, STANZA_ONE, &list, NULL) < 0)
+		return false;
+	const char *want = stanza_get(&list.v[0], "Sha256");
+	const char *cpu = stanza_get(&list.v[0], "Cpu-Seconds");
+	const char *rss = stanza_get(&list.v[0], "Max-Rss");
+	char hex[DIGEST_HEX_MAX];
+	unsigned long long bytes = 0;
+	if (!want || !cpu || !rss || str_parse_u64(rss, UINT64_MAX, &bytes) < 0 ||
+	    digest_file_hex(DIGEST_SHA256, e->file, hex, NULL, NULL) < 0 || strcmp(hex, want))
+		return false;
+	*cost = (struct step_cost){.cpu_s = atof(cpu), .max_rss = bytes, .cached = true};
+	return true;
+}
+
+/* A full disk must not fail a step that has its output: the cache is only a help. */
+static void store(
+    const struct entry *e, const char *name, const char *out, const struct step_cost *cost)
+{
+	char hex[DIGEST_HEX_MAX];
+	if (path_mkdirs_for(e->file, NULL) < 0 || path_copy(out, e->file, 0644, NULL) < 0 ||
+	    digest_file_hex(DIGEST_SHA256, e->file, hex, NULL, NULL) < 0)
+		return;
+	_cleanup_(buf_done) struct buf b = BUF_INIT(4096);
+	buf_printf(&b, "Step: %s\nSha256: %s\nCpu-Seconds: %.2f\nMax-Rss: %llu\n", name, hex,
+	    cost->cpu_s, (unsigned long long)cost->max_rss);
+	_cleanup_(outfile_done) struct outfile o = OUTFILE_INIT;
+	if (outfile_open(&o, e->meta, 0644, NULL) == 0 &&
+	    outfile_write(&o, b.data, b.len, NULL) == 0 && outfile_commit_cache(&o, NULL) < 0)
+		unlink(e->meta);
+}
+
+static void mark_running(const char *name, bool on)
+{
+	_free_ char *file = xasprintf(STEP_RUNNING_DIR "/%s", name);
+	for (char *c = file + strlen(STEP_RUNNING_DIR) + 1; *c; c++)
+		if (*c == '/')
+			*c = ',';
+	FILE *f = on ? fopen(file, "we") : NULL;
+	if (f)
+		fclose(f);
+	if (!on)
+		unlink(file);
+}
+
+/* The first line of a compiler's text that looks like the reason. */
+static char *reason(const char *text)
+{
+	_cleanup_(strv_done) struct strv lines = STRV_INIT;
+	strv_split(&lines, text, "\n");
+	for (size_t i = 0; i < lines.n; i++)
+		if (strstr(lines.v[i], "error") || strstr(lines.v[i], "fatal"))
+			return xstrndup(lines.v[i], 400);
+	return lines.n ? xstrndup(lines.v[lines.n - 1], 400) : xstrdup("it said nothing");
+}
+
+static int run_command(
+    const char *name, const char *out, char *const *argv, struct step_cost *cost, struct err *err)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX);
+	struct proc_result res;
+	static char *env[] = {"LC_ALL=C", "TZ=UTC0", NULL};
+	if (proc_run(&(struct proc_spec){.argv = argv, .env = env, .out = &text, .errout = &text},
+		&res, err) < 0)
+		return -1;
+	if (intr_check(err) < 0)
+		return -1;
+	fputs(buf_str(&text), stdout);
+	if (res.status != 0) {
+		_free_ char *why = reason(buf_str(&text));
+		return err_set(err, ERR_TOOL, "step '%s' failed: '%s' ended with status %d: %s",
+		    name, argv[0], res.status, why);
+	}
+	struct stat st;
+	if (stat(out, &st) < 0 || st.st_size == 0)
+		return err_set(err, ERR_TOOL, "step '%s': '%s' ended well but made no '%s'", name,
+		    argv[0], out);
+	*cost = (struct step_cost){.cpu_s = res.cpu_s, .max_rss = res.max_rss};
+	return 0;
+}
+
+int step_run(const char *cache, const char *key, const char *name, const char *out,
+    char *const *argv, struct step_cost *cost, struct err *err)
+{
+	_cleanup_(entry_done) struct entry e = entry_of(cache, key);
+	if (path_mkdirs_for(out, err) < 0)
+		return -1;
+	if (look_up(&e, cost))
+		return path_copy(e.file, out, 0644, err);
+	if (unlink(out) < 0 && path_exists(out))
+		return err_sys(err, "cannot replace '%s'", out);
+	mark_running(name, true);
+	int rc = run_command(name, out, argv, cost, err);
+	mark_running(name, false);
+	if (rc < 0) {
+		unlink(out);
+		return -1;
+	}
+	store(&e, name, out, cost);
+	return 0;
+}

@@ -1,0 +1,27 @@
+/*
+ * One step of a build, as ninja runs it: the output comes from the object cache if a step with
+ * the same key was run before, in any folder; else the command runs and its output goes there.
+ * Cache entries are checked by SHA-256 when they are used and written atomically.
+ */
+#pragma once
+#include "../base/compat.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+
+struct step_cost {
+	double cpu_s;
+	uint64_t max_rss; /* bytes */
+	bool cached;	  /* the output came from the cache; the cost is that of the first run */
+};
+
+/*
+ * Runs argv in the working folder, which must make the file out. key names the result, cache is
+ * the folder of the object cache (made if absent). What the command says goes to standard
+ * output only if it fails, or warns. ERR_TOOL when it fails; out is then absent.
+ */
+int step_run(const char *cache, const char *key, const char *name, const char *out,
+    char *const *argv, struct step_cost *cost, struct err *err) _must_check_;
+/* The folder, relative to the working folder, in which a running step leaves its name. */
+#define STEP_RUNNING_DIR "running"
