@@ -19,6 +19,7 @@ struct index_file {
 	const char *url;	 /* absolute */
 	char sha256[SHA256_HEX]; /* "" if the index gives none */
 	uint64_t size;		 /* 0 if the index gives none */
+	bool has_metadata;	 /* URL.metadata has its METADATA alone (PEP 658) */
 	bool yanked;
 };
 
@@ -52,5 +53,7 @@ int index_fetch(struct index *x, const char *url, const char *sha256, uint64_t s
  */
 int index_range(struct index *x, const char *url, uint64_t offset, uint64_t n, struct buf *out,
     struct err *err) _must_check_;
+/* The size of the file at url, by a range request of one byte: for an index that tells none. */
+int index_size(struct index *x, const char *url, uint64_t *size, struct err *err) _must_check_;
 /* Requests made and body bytes received so far. */
 void index_cost(const struct index *x, unsigned *requests, uint64_t *bytes);
