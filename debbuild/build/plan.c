@@ -199,15 +199,15 @@ static int choose_files(struct arena *a, const struct matrix *m, const struct lo
 	return 0;
 }
 
-static void choose_packages(struct arena *a, struct plan *p)
+static void choose_packages(struct arena *a, const struct selection *sel, struct plan *p)
 {
 	const struct recipe *r = p->recipe;
 	const char *name = arena_printf(a, "python3-%s", r->name);
-	const char *dash = arena_printf(a, "%s", p->cuda);
-	char *dashed = arena_strdup(a, dash);
+	char *dashed = arena_strdup(a, p->cuda);
 	for (char *c = dashed; *c; c++)
 		if (*c == '.')
 			*c = '-';
+	p->cuda_dashed = dashed;
 	p->packages = arena_alloc(a, 4 * sizeof *p->packages);
 	p->packages[p->n_packages++] =
 	    (struct plan_package){name, r->deb_version, "all", r->name, "python"};
@@ -253,7 +253,7 @@ int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
 	if (choose_torches(a, m, sel, lock, &p, err) < 0 || choose_bindings(a, sel, &p, err) < 0 ||
 	    choose_archs(a, m, sel, &p, err) < 0 || choose_files(a, m, lock, &p, err) < 0)
 		return -1;
-	choose_packages(a, &p);
+	choose_packages(a, sel, &p);
 	choose_jobs(sel, &p);
 	plan_add_steps(a, &p);
 	*out = p;

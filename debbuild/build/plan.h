@@ -58,6 +58,8 @@ struct selection {
 	const char *cuda;
 	const struct strv *torches, *pythons, *archs;
 	unsigned jobs; /* 0: as many as there are CPUs */
+	const char
+	    *keyring_version; /* of debkit-archive-keyring, or NULL: unsigned, none is made */
 };
 
 enum plan_step_kind {
@@ -95,16 +97,16 @@ struct plan_package {
 	const char *version;
 	const char *arch;     /* "amd64", "all" */
 	const char *template; /* folder of templates that holds its control.in */
-	const char *kind;     /* "python", "flavour", "cudart", "keyring" */
+	const char *kind;     /* "python", "flavour", "cudart" or "keyring": how it is staged */
 };
 
 struct plan {
 	const struct recipe *recipe;
 	const struct host *host;
-	const char *cuda;    /* "12.8" */
-	const char *flavour; /* "cu128" */
-	const char *cuda_major;
-	const struct gpu_arch **archs; /* sorted by number, oldest first */
+	const char *cuda;		      /* "12.8" */
+	const char *flavour;		      /* "cu128" */
+	const char *cuda_major, *cuda_dashed; /* "12", "12-8" */
+	const struct gpu_arch **archs;	      /* sorted by number, oldest first */
 	size_t n_archs;
 	const struct torch_release **torches;
 	size_t n_torches;

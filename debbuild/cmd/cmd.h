@@ -29,5 +29,12 @@ struct cmd {
 	int (*run)(const struct strv *operands, struct err *err);
 };
 
-extern const struct cmd cmd_build, cmd_plan, cmd_keys, cmd_sign, cmd_verify, cmd_publish,
-    cmd_enable, cmd_disable;
+extern const struct cmd cmd_build __attribute__((weak));
+extern const struct cmd cmd_disable __attribute__((weak));
+extern const struct cmd cmd_enable __attribute__((weak));
+extern const struct cmd cmd_keys __attribute__((weak));
+extern const struct cmd cmd_plan __attribute__((weak));
+extern const struct cmd cmd_publish __attribute__((weak));
+extern const struct cmd cmd_sign __attribute__((weak));
+extern const struct cmd cmd_step __attribute__((weak));
+extern const struct cmd cmd_verify __attribute__((weak));

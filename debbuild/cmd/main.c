@@ -8,7 +8,17 @@
 #include "../base/log.h"
 #include "cmd.h"
 
-static const struct cmd *const commands[] = {};
+static const struct cmd *const commands[] = {
+    &cmd_build,
+    &cmd_disable,
+    &cmd_enable,
+    &cmd_keys,
+    &cmd_plan,
+    &cmd_publish,
+    &cmd_sign,
+    &cmd_step,
+    &cmd_verify,
+};
 
 static void print(const struct buf *b)
 {
@@ -23,7 +33,8 @@ static void print_list(void)
 	    "Builds CUDA extensions as signed .deb packages and publishes them for apt.\n\n"
 	    "commands:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		buf_printf(&b, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
+		if (commands[i])
+			buf_printf(&b, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
 	buf_puts(&b, "\n`debkit COMMAND --help` tells more; `debkit --version` the version.\n");
 	print(&b);
 }
@@ -63,7 +74,7 @@ static void print_man(void)
 static const struct cmd *find(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(commands[i]->name, name))
+		if (commands[i] && !strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
 }

@@ -1,0 +1,303 @@
+#include "stage.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../base/arena.h"
+#include "../base/buf.h"
+#include "../base/clock.h"
+#include "../base/err.h"
+#include "../base/outfile.h"
+#include "../base/path.h"
+#include "../base/proc.h"
+#include "../base/strv.h"
+#include "../base/xalloc.h"
+#include "../sign/keyring.h"
+#include "inputs.h"
+#include "lockfile.h"
+#include "matrix.h"
+#include "plan.h"
+#include "recipe.h"
+#include "subst.h"
+
+/* Everything importable lies here, packages and dist-info side by side. */
+#define IMPORT_ROOT "usr/lib/debkit/python"
+#define TEXT_MAX    ((size_t)4 << 20)
+
+/* NVIDIA's licence in the form of a DEP-5 field: indented, empty lines as " .". */
+static int licence_text(const struct stage_context *c, struct buf *out, struct err *err)
+{
+	_free_ char *dir = inputs_runtime_dir(c->plan, c->cache);
+	_cleanup_(strv_done) struct strv files = STRV_INIT, lines = STRV_INIT;
+	_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX);
+	if (path_walk(dir, &files, err) < 0)
+		return -1;
+	for (size_t i = 0; i < files.n && !text.len; i++) {
+		_free_ char *full = path_join(dir, files.v[i]);
+		if (strcasestr(path_base(full), "license") && path_read(full, &text, err) < 0)
+			return -1;
+	}
+	for (char *line = (char *)buf_str(&text); *line;) {
+		size_t n = strcspn(line, "\n");
+		char *end = line + n + (line[n] != '\0');
+		line[n] = '\0';
+		while (n && strchr(" \t\r\f", line[n - 1]))
+			line[--n] = '\0';
+		buf_printf(out, "%s %s", out->len ? "\n" : "", n ? line : ".");
+		line = end;
+	}
+	if (!out->len)
+		return err_set(err, ERR_FORMAT, "'%s' has no licence text", c->plan->runtime->file);
+	return buf_check(out, "the licence text", err);
+}
+
+bool stage_has_template(
+    const struct stage_context *c, const struct plan_package *pkg, const char *name)
+{
+	_free_ char *path = xasprintf("%s/%s/%s", c->templates, pkg->template, name);
+	return path_exists(path);
+}
+
+int stage_expand(const struct stage_context *c, const struct plan_package *pkg,
+    const struct stage_claims *claims, const char *name, struct buf *out, struct err *err)
+{
+	const struct plan *p = c->plan;
+	char date[CLOCK_RFC_MAX];
+	clock_format_changelog(c->date, date);
+	_cleanup_(buf_done) struct buf licence = BUF_INIT(TEXT_MAX);
+	if (!strcmp(pkg->kind, "cudart") && licence_text(c, &licence, err) < 0)
+		return -1;
+	const struct subst values[] = {{"PACKAGE", pkg->name}, {"VERSION", pkg->version},
+	    {"UPSTREAM_VERSION", p->recipe->version}, {"DATE", date}, {"MAINTAINER", c->maintainer},
+	    {"ARCH", pkg->arch}, {"MULTIARCH", p->host->multiarch}, {"FLAVOUR", p->flavour},
+	    {"CUDA", p->cuda}, {"CUDA_DASHED", p->cuda_dashed}, {"CUDA_MAJOR", p->cuda_major},
+	    {"COMPILER", p->host->compiler}, {"SDIST", p->sdist->file},
+	    {"SOURCE_SHA256", p->sdist->sha256}, {"DEBKIT_VERSION", DEBKIT_VERSION},
+	    {"DEBKIT_LICENSE", "BSD-3-Clause"}, {"CUDART_VERSION", p->toolkit->runtime_version},
+	    {"WHEEL", p->runtime->file}, {"WHEEL_SHA256", p->runtime->sha256},
+	    {"LICENSE_TEXT", buf_str(&licence)}, {"FINGERPRINT", c->sign_key}, {"ORIGIN", "debkit"},
+	    {"SUITE", "stable"}, {"COMPONENT", "main"}, {"URL", c->repo_url},
+	    {"SHLIBS", claims ? claims->depends : NULL},
+	    {"CUDA_ARCHS", claims ? claims->archs : NULL},
+	    {"TORCH", claims ? claims->torches : NULL}, {"PYTHON", claims ? claims->pythons : NULL},
+	    {NULL, NULL}};
+	_free_ char *path = xasprintf("%s/%s/%s", c->templates, pkg->template, name);
+	return subst_expand_file(path, values, out, err);
+}
+
+const char *stage_flavour_dir(struct arena *a, const struct plan *p)
+{
+	return arena_printf(
+	    a, "usr/lib/%s/debkit/%s-%s", p->host->multiarch, p->recipe->name, p->flavour);
+}
+
+static int put_text(
+    const char *dir, const char *name, const char *text, size_t len, struct err *err)
+{
+	_free_ char *path = path_join(dir, name);
+	_cleanup_(outfile_done) struct outfile o = OUTFILE_INIT;
+	if (path_mkdirs_for(path, err) < 0 || outfile_open(&o, path, 0644, err) < 0 ||
+	    outfile_write(&o, text, len, err) < 0)
+		return -1;
+	return outfile_commit_cache(&o, err);
+}
+
+static int put_file(
+    const char *dir, const char *name, const char *from, mode_t mode, struct err *err)
+{
+	_free_ char *path = path_join(dir, name);
+	if (path_mkdirs_for(path, err) < 0)
+		return -1;
+	return path_copy(from, path, mode, err);
+}
+
+/* Copies each regular file below from that ends with suffix ("" for all). */
+static int put_tree(
+    const char *dir, const char *name, const char *from, const char *suffix, struct err *err)
+{
+	_cleanup_(strv_done) struct strv files = STRV_INIT;
+	if (path_walk(from, &files, err) < 0)
+		return -1;
+	for (size_t i = 0; i < files.n; i++) {
+		if (!str_ends(files.v[i], suffix))
+			continue;
+		_free_ char *source = path_join(from, files.v[i]);
+		_free_ char *target = path_join(name, files.v[i]);
+		if (put_file(dir, target, source, 0644, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_template(const struct stage_context *c, const struct plan_package *pkg,
+    const char *dir, const char *name, const char *template, struct err *err)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX);
+	if (stage_expand(c, pkg, NULL, template, &text, err) < 0)
+		return -1;
+	return put_text(dir, name, buf_str(&text), text.len, err);
+}
+
+/* changelog.Debian.gz as Debian policy 12.7 wants it: gzip -9, no name, no time. */
+static int put_changelog(
+    const struct stage_context *c, const struct plan_package *pkg, const char *dir, struct err *err)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX), packed = BUF_INIT(TEXT_MAX);
+	if (stage_expand(c, pkg, NULL, "changelog.in", &text, err) < 0)
+		return -1;
+	char *argv[] = {"gzip", "-9n", NULL};
+	if (proc_check(
+		&(struct proc_spec){
+		    .argv = argv, .in = buf_str(&text), .in_len = text.len, .out = &packed},
+		err) < 0)
+		return -1;
+	_free_ char *name = xasprintf("usr/share/doc/%s/changelog.Debian.gz", pkg->name);
+	return put_text(dir, name, packed.data, packed.len, err);
+}
+
+static int put_doc(
+    const struct stage_context *c, const struct plan_package *pkg, const char *dir, struct err *err)
+{
+	_free_ char *copyright = xasprintf("usr/share/doc/%s/copyright", pkg->name);
+	_free_ char *overrides_in = xasprintf("lintian-overrides.%s.in", pkg->kind);
+	_free_ char *overrides = xasprintf("usr/share/lintian/overrides/%s", pkg->name);
+	if (put_changelog(c, pkg, dir, err) < 0 ||
+	    put_template(c, pkg, dir, copyright, "copyright.in", err) < 0)
+		return -1;
+	if (!stage_has_template(c, pkg, overrides_in))
+		return 0;
+	return put_template(c, pkg, dir, overrides, overrides_in, err);
+}
+
+/* The dist-info that pip and importlib.metadata read, from the sdist's PKG-INFO (PEP 376). */
+static int put_dist_info(const struct plan *p, const char *dir, const char *src, struct err *err)
+{
+	_free_ char *base = xasprintf(
+	    IMPORT_ROOT "/%s-%s.dist-info", p->recipe->python_packages[0], p->recipe->version);
+	_free_ char *from = path_join(src, "PKG-INFO");
+	_free_ char *metadata = path_join(base, "METADATA");
+	_free_ char *installer = path_join(base, "INSTALLER");
+	_free_ char *top = path_join(base, "top_level.txt");
+	_cleanup_(buf_done) struct buf names = BUF_INIT(TEXT_MAX);
+	for (char **n = p->recipe->python_packages; *n; n++)
+		buf_printf(&names, "%s\n", *n);
+	buf_printf(&names, "%s\n", p->recipe->module);
+	if (put_file(dir, metadata, from, 0644, err) < 0 ||
+	    put_text(dir, installer, "debkit\n", strlen("debkit\n"), err) < 0)
+		return -1;
+	return put_text(dir, top, names.data, names.len, err);
+}
+
+static int stage_python(
+    const struct stage_context *c, const struct plan_package *pkg, const char *dir, struct err *err)
+{
+	const struct plan *p = c->plan;
+	_free_ char *src = inputs_source_dir(p, c->cache);
+	for (char **n = p->recipe->python_packages; *n; n++) {
+		_free_ char *from = path_join(src, *n);
+		_free_ char *to = path_join(IMPORT_ROOT, *n);
+		if (put_tree(dir, to, from, ".py", err) < 0)
+			return -1;
+	}
+	_free_ char *selector = xasprintf("%s.py", p->recipe->module);
+	_free_ char *selector_from = path_join(p->recipe->dir, selector);
+	_free_ char *selector_to = path_join(IMPORT_ROOT, selector);
+	_free_ char *pth =
+	    xasprintf("usr/lib/python3/dist-packages/debkit-%s.pth", p->recipe->name);
+	static const char line[] = "/" IMPORT_ROOT "\n";
+	if (put_file(dir, selector_to, selector_from, 0644, err) < 0 ||
+	    put_text(dir, pth, line, strlen(line), err) < 0)
+		return -1;
+	return put_dist_info(p, dir, src, err);
+}
+
+/* "3.11" to "cp311" */
+static char *python_tag(const char *version)
+{
+	const char *dot = strchr(version, '.');
+	return xasprintf("cp%.*s%s", (int)(dot - version), version, dot + 1);
+}
+
+static int stage_flavour(
+    const struct stage_context *c, const struct plan_package *pkg, const char *dir, struct err *err)
+{
+	const struct plan *p = c->plan;
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	const char *base = stage_flavour_dir(&a, p);
+	_cleanup_(buf_done) struct buf table = BUF_INIT(TEXT_MAX);
+	_free_ char *library = xasprintf("%s/%s/%s", c->work, p->flavour, p->kernel_library);
+	_free_ char *library_to = path_join(base, p->kernel_library);
+	if (put_file(dir, library_to, library, 0644, err) < 0)
+		return -1;
+	for (size_t i = 0; i < p->n_bindings; i++) {
+		const struct plan_binding *b = &p->bindings[i];
+		_free_ char *from = path_join(c->work, b->out);
+		_free_ char *to = path_join(base, b->file);
+		_free_ char *tag = python_tag(b->python->version);
+		buf_printf(&table, "%sFile: %s\nPython: %s\nTorch: %s\nCuda: %s\n", i ? "\n" : "",
+		    b->file, tag, b->torch->minor, p->cuda);
+		if (put_file(dir, to, from, 0644, err) < 0)
+			return -1;
+	}
+	_free_ char *table_to = path_join(base, "bindings");
+	return put_text(dir, table_to, buf_str(&table), table.len, err);
+}
+
+static int stage_cudart(
+    const struct stage_context *c, const struct plan_package *pkg, const char *dir, struct err *err)
+{
+	const struct plan *p = c->plan;
+	_free_ char *from = inputs_runtime_dir(p, c->cache);
+	_free_ char *soname = xasprintf("libcudart.so.%s", p->cuda_major);
+	_cleanup_(strv_done) struct strv files = STRV_INIT;
+	bool library = false;
+	if (path_walk(from, &files, err) < 0)
+		return -1;
+	for (size_t i = 0; i < files.n; i++) {
+		const char *name = path_base(files.v[i]);
+		_free_ char *source = path_join(from, files.v[i]);
+		_free_ char *to = NULL;
+		if (!strcmp(name, soname)) {
+			to = xasprintf("usr/lib/%s/debkit/%s", p->host->multiarch, name);
+			library = true;
+		}
+		if (to && put_file(dir, to, source, 0644, err) < 0)
+			return -1;
+	}
+	return library ? 0 : err_set(err, ERR_FORMAT, "'%s' has no %s", p->runtime->file, soname);
+}
+
+static int stage_keyring(
+    const struct stage_context *c, const struct plan_package *pkg, const char *dir, struct err *err)
+{
+	_cleanup_(buf_done) struct buf key = BUF_INIT(TEXT_MAX);
+	if (keyring_export(c->sign_key, false, &key, err) < 0 ||
+	    put_text(dir, "usr/share/keyrings/debkit-archive-keyring.gpg", key.data, key.len, err) <
+		0 ||
+	    put_template(c, pkg, dir, "etc/apt/preferences.d/debkit.pref", "preferences.in", err) <
+		0)
+		return -1;
+	if (!c->repo_url)
+		return 0;
+	return put_template(
+	    c, pkg, dir, "etc/apt/sources.list.d/debkit.sources", "sources.in", err);
+}
+
+int stage_package(
+    const struct stage_context *c, const struct plan_package *pkg, const char *dir, struct err *err)
+{
+	static const struct {
+		const char *kind;
+		int (*fn)(const struct stage_context *, const struct plan_package *, const char *,
+		    struct err *);
+	} kinds[] = {{"python", stage_python}, {"flavour", stage_flavour}, {"cudart", stage_cudart},
+	    {"keyring", stage_keyring}};
+	if (path_remove_tree(dir, err) < 0 || path_mkdirs(dir, err) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kinds[i].kind, pkg->kind) &&
+		    (kinds[i].fn(c, pkg, dir, err) < 0 || put_doc(c, pkg, dir, err) < 0))
+			return err_wrap(err, "cannot stage %s", pkg->name);
+	return 0;
+}

@@ -1,0 +1,49 @@
+/*
+ * The tree of each package: DIR becomes data.tar. All files come from the sources, the steps'
+ * outputs and the templates; nothing is compiled here.
+ */
+#pragma once
+#include "../base/compat.h"
+#include <stdbool.h>
+#include <time.h>
+
+struct arena;
+struct buf;
+struct err;
+struct plan;
+struct plan_package;
+
+/* What the binaries say of themselves, in the form of the Debkit-* fields. */
+struct stage_claims {
+	const char *depends; /* from dpkg-shlibdeps */
+	const char *archs, *torches, *pythons;
+};
+
+/* Where things lie, and what the packages say. */
+struct stage_context {
+	const struct plan *plan;
+	const char *templates, *cache, *work;
+	const char *sign_key;	/* fingerprint, or NULL */
+	const char *maintainer; /* "Name <address>" */
+	const char *repo_url;	/* for the .sources file, or NULL: none is shipped */
+	time_t date;		/* SOURCE_DATE_EPOCH */
+};
+
+/* Fills dir (made new) with the package's files. */
+int stage_package(const struct stage_context *c, const struct plan_package *pkg, const char *dir,
+    struct err *err) _must_check_;
+/*
+ * Expands templates/TEMPLATE/NAME for the package. Templates may name PACKAGE VERSION
+ * UPSTREAM_VERSION DATE MAINTAINER ARCH MULTIARCH FLAVOUR CUDA CUDA_DASHED CUDA_MAJOR COMPILER
+ * SDIST SOURCE_SHA256 DEBKIT_VERSION DEBKIT_LICENSE CUDART_VERSION WHEEL WHEEL_SHA256
+ * LICENSE_TEXT FINGERPRINT ORIGIN SUITE COMPONENT URL, and with claims (may be NULL) SHLIBS
+ * CUDA_ARCHS TORCH PYTHON.
+ */
+int stage_expand(const struct stage_context *c, const struct plan_package *pkg,
+    const struct stage_claims *claims, const char *name, struct buf *out,
+    struct err *err) _must_check_;
+/* True if the package's template folder has that file. */
+bool stage_has_template(
+    const struct stage_context *c, const struct plan_package *pkg, const char *name) _must_check_;
+/* The folder below usr/lib/MULTIARCH that holds a flavour's binaries; lives in the arena. */
+const char *stage_flavour_dir(struct arena *a, const struct plan *p);

@@ -1,0 +1,31 @@
+/* The options that `debkit build` and `debkit plan` share: which part of the matrix. */
+#pragma once
+#include "../base/opt.h"
+#include "../build/pipeline.h"
+
+struct build_opts {
+	const char *recipe, *cuda, *toolchain, *sign_key, *repo_url;
+	struct strv torches, pythons, archs;
+	unsigned jobs;
+};
+
+/* The rows of the option table that fill b. */
+#define BUILD_FILTER_OPTS(b)                                                                       \
+	{"cuda", 0, OPT_STRING, "X.Y", "the CUDA to build for, such as 12.8 (required)",           \
+	    &(b).cuda},                                                                            \
+	    {"torch", 0, OPT_LIST, "V[,V...]", "only these torches; default: all of that CUDA",    \
+		&(b).torches},                                                                     \
+	    {"python", 0, OPT_LIST, "V[,V...]",                                                    \
+		"only these Pythons; default: all whose headers are here", &(b).pythons},          \
+	    {"arch", 0, OPT_LIST, "CC[,CC...]",                                                    \
+		"GPU archs, such as 9.0,12.0; default: those of the arch table", &(b).archs},      \
+	    {"toolchain", 0, OPT_STRING, "auto|nvcc|clang",                                        \
+		"the device compiler; auto: nvcc of that CUDA, else clang", &(b).toolchain},       \
+	{                                                                                          \
+		"jobs", 'j', OPT_UINT, "N", "compile jobs at once; default: one for each CPU",     \
+		    &(b).jobs                                                                      \
+	}
+
+/* Fills a request from parsed options; ERR_USAGE for what is missing or malformed. */
+int build_opts_request(
+    const struct build_opts *b, struct pipeline_request *out, struct err *err) _must_check_;
