@@ -14,7 +14,7 @@ CFLAGS_asan := -O1 -g3 -fno-omit-frame-pointer -fsanitize=address,undefined
 CFLAGS_cov := -O0 -g3 --coverage
 LDFLAGS_asan := -fsanitize=address,undefined
 LDFLAGS_cov := --coverage
-WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wvla -Wno-type-limits -Wformat=2 -Wno-unused-parameter
 DEBVERSION := 0.1.0
 CPPFLAGS += -D_GNU_SOURCE -DDEBKIT_VERSION='"$(DEBVERSION)"' -DDEBKIT_DATADIR='"$(PREFIX)/share/debkit"'

@@ -25,6 +25,7 @@
 struct index {
 	CURL *curl;
 	struct curl_slist *accept;
+	char *asked;	       /* address given by the caller, or NULL: pip's */
 	char *url, *origin;    /* without user and password; "https://host:port" */
 	char *user, *password; /* for origin alone, or NULL */
 	struct pip_config pip;
@@ -43,11 +44,6 @@ struct index_project **index_projects(struct index *x)
 struct arena *index_arena(struct index *x)
 {
 	return &x->arena;
-}
-
-const char *index_url(const struct index *x)
-{
-	return x->url;
 }
 
 char *index_public_url(const char *url)
@@ -122,10 +118,7 @@ static void set_protocols(CURL *c, bool https_only)
 int index_open(const char *url, struct index **out, struct err *err)
 {
 	struct index *x = xcalloc(1, sizeof *x);
-	if (pip_config_load(url, &x->pip, err) < 0 || split_url(x, x->pip.index_url, err) < 0) {
-		index_close(x);
-		return -1;
-	}
+	x->asked = url ? xstrdup(url) : NULL;
 	x->curl = curl_easy_init();
 	x->accept = curl_slist_append(NULL, ACCEPT);
 	if (!x->curl || !x->accept) {
@@ -136,6 +129,22 @@ int index_open(const char *url, struct index **out, struct err *err)
 	return 0;
 }
 
+/* Asks pip, once and as late as can be: it takes half a second. */
+static int settle(struct index *x, struct err *err)
+{
+	if (x->url)
+		return 0;
+	pip_config_done(&x->pip);
+	if (pip_config_load(x->asked, &x->pip, err) < 0)
+		return -1;
+	return split_url(x, x->pip.index_url, err);
+}
+
+const char *index_url(struct index *x, struct err *err)
+{
+	return settle(x, err) < 0 ? NULL : x->url;
+}
+
 void index_close(struct index *x)
 {
 	if (!x)
@@ -144,6 +153,7 @@ void index_close(struct index *x)
 	curl_slist_free_all(x->accept);
 	pip_config_done(&x->pip);
 	arena_done(&x->arena);
+	free(x->asked);
 	free(x->url);
 	free(x->origin);
 	free(x->user);
@@ -449,6 +459,8 @@ int index_receive(struct transfer *t, struct err *err)
 	_free_ char *shown = index_public_url(t->url);
 	t->shown = shown;
 	t->err = err;
+	if (settle(t->x, err) < 0)
+		return -1;
 	for (unsigned attempt = 0;; attempt++) {
 		if (intr_check(err) < 0)
 			return -1;

@@ -30,7 +30,10 @@ struct index_files {
 
 struct index; /* a connection: one curl handle, one address, counters of what it cost */
 
-/* url NULL: as the machine's pip; else that index (as "https://download.pytorch.org/whl/cu128"). */
+/*
+ * url NULL: as the machine's pip; else that index (as "https://download.pytorch.org/whl/cu128").
+ * pip is asked at the first request and not before; the environment then is what counts.
+ */
 int index_open(const char *url, struct index **out, struct err *err) _must_check_;
 void index_close(struct index *x); /* accepts NULL */
 /* All files of a project; results live in the arena and are cached for this connection. */

@@ -13,7 +13,8 @@ struct index_project {
 
 struct index_project **index_projects(struct index *x);
 struct arena *index_arena(struct index *x);
-const char *index_url(const struct index *x); /* without user and password, no final slash */
+/* The index's address without user, password and final slash; NULL on failure. */
+const char *index_url(struct index *x, struct err *err) _must_check_;
 
 /* One answer that is being received, over as many tries as it takes. */
 struct transfer {

@@ -83,7 +83,10 @@ static int finish(struct arena *a, struct index_files *files, const char *base, 
 static int load(struct index *x, const char *project, struct index_files *out, struct err *err)
 {
 	_cleanup_(buf_done) struct buf page = BUF_INIT(PAGE_MAX);
-	_free_ char *url = xasprintf("%s/%s/", index_url(x), project);
+	const char *top = index_url(x, err);
+	if (!top)
+		return -1;
+	_free_ char *url = xasprintf("%s/%s/", top, project);
 	_free_ char *final_url = NULL;
 	char type[INDEX_TYPE_MAX] = "";
 	bool missing;
@@ -91,7 +94,7 @@ static int load(struct index *x, const char *project, struct index_files *out, s
 		return -1;
 	if (missing)
 		return err_set(err, ERR_NETWORK,
-		    "the package index '%s' has no project '%s'; check PIP_INDEX_URL", index_url(x),
+		    "the package index '%s' has no project '%s'; check PIP_INDEX_URL", top,
 		    project);
 	struct index_files files = {NULL, 0};
 	if (parse(index_arena(x), &page, type, final_url, &files, err) < 0 ||

@@ -28,7 +28,11 @@ struct wheel_pin {
  * Unpacks the wanted members below dir (made if absent). Each is checked against RECORD, RECORD
  * against pin->record_sha256 (ERR_TRUST naming both). RECORD itself is unpacked too. Names that
  * leave dir are refused. record_hex (may be NULL) gets the hash of RECORD as found.
- * The folder appears by one rename when all of it is right, or not at all.
+ * The folder appears by one rename when all of it is right, or not at all; a folder of that
+ * name with anything in it is ERR_CONFLICT.
  */
 int wheel_extract(struct index *x, const struct wheel_pin *pin, wheel_want_fn *want, void *arg,
     const char *dir, char record_hex[SHA256_HEX], struct err *err) _must_check_;
+/* The hash of a wheel's RECORD alone, for the lock. */
+int wheel_record_sha256(struct index *x, const struct wheel_pin *pin, char record_hex[SHA256_HEX],
+    struct err *err) _must_check_;
