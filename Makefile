@@ -53,18 +53,60 @@ $(B)/unit/%: tests/unit/%.c $(B)/libdebkit.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $< $(ALL_LDFLAGS) $(B)/libdebkit.a $(PKG_LIBS) -lcmocka -o $@
 
+# Debian packages that the build needs, and those that the tests need beside them.
+BUILD_DEPS := gcc g++ make pkg-config libarchive-dev libgpgme-dev libcurl4-openssl-dev libelf-dev \
+	libjansson-dev libssl-dev libsqlite3-dev zlib1g-dev libzstd-dev ninja-build dpkg-dev clang-22 \
+	python3-dev python3-pip gnupg gpgv ca-certificates
+CHECK_DEPS := libcmocka-dev clang libclang-rt-14-dev clang-format perl debsig-verify lintian \
+	mmdebstrap apt-utils zstd xz-utils strace binutils file nginx-light reprepro faketime \
+	python3-venv man-db
+
 unit: $(UNIT_BIN)
 	@set -e; for t in $(UNIT_BIN); do $$t; done
 
+# One build with the sanitizers, and every unit test under them.
 asan:
 	$(MAKE) CONFIG=asan all unit
 
 layers:
 	tests/layers.sh
 
+build-deps:
+	apt-get install -y --no-install-recommends $(BUILD_DEPS)
+
+check-deps:
+	apt-get update
+	apt-get install -y --no-install-recommends $(BUILD_DEPS) $(CHECK_DEPS)
+
+quickstart:
+	apt-get update
+	$(MAKE) build-deps
+	$(MAKE) all
+	debbuild/quickstart.sh $(CURDIR)/$(B)/debkit
+
+# Installs what the tests need, then runs all: layers, units (plain and under the sanitizers),
+# fuzzers for a few seconds each, and the end-to-end tests; the last line counts them.
+check: check-deps
+	$(MAKE) run-tests
+
+run-tests: all
+	$(MAKE) layers fuzz
+	$(MAKE) asan
+	$(MAKE) unit
+	prove --timer --merge $(E2E)
+
+E2E := $(sort $(wildcard tests/e2e/*.t))
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/debkit
+	install -m 755 $(B)/debkit $(DESTDIR)$(PREFIX)/bin/debkit
+	cp -r templates $(DESTDIR)$(PREFIX)/share/debkit/
+	$(B)/debkit --man | gzip -9n >$(DESTDIR)$(PREFIX)/share/man/man1/debkit.1.gz
+
 clean:
 	rm -rf build
 
-.PHONY: all unit asan layers clean
+.PHONY: all unit asan layers build-deps check-deps quickstart check run-tests install clean
 .DELETE_ON_ERROR:
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d)

@@ -2,9 +2,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "../base/buf.h"
-#include "../base/clock.h"
 #include "../base/err.h"
 #include "../base/intr.h"
 #include "../base/outfile.h"
@@ -73,11 +74,26 @@ struct run {
 	const char *work;
 	const struct ninja_progress *progress;
 	FILE *log;
+	double *tail; /* of each step: CPU seconds from its start to the end of what hangs on it */
 	size_t done, total;
-	double begun, cpu_done, cpu_total; /* of the steps that this run takes */
+	double cpu_left; /* of the steps that this run takes */
 	char reason[ERR_MSG_MAX];
 	char last[200];
 };
+
+/* Steps come after those they need, so one pass from the end suffices. */
+static double *make_tails(const struct plan *p)
+{
+	double *tail = xcalloc(p->n_steps + 1, sizeof *tail);
+	for (size_t i = p->n_steps; i-- > 0;) {
+		tail[i] += p->steps[i].cpu_s;
+		for (char **in = p->steps[i].in; *in; in++)
+			for (size_t k = 0; k < i; k++)
+				if (!strcmp(p->steps[k].out, *in) && tail[k] < tail[i])
+					tail[k] = tail[i];
+	}
+	return tail;
+}
 
 static const struct plan_step *find_step(const struct plan *p, const char *name)
 {
@@ -92,21 +108,44 @@ static const struct plan_step *find_step(const struct plan *p, const char *name)
 	return NULL;
 }
 
-/* Seconds left: what is still to do, at the pace seen so far once there is one. */
-static double time_left(const struct run *r)
+/* Seconds since a running step began: the age of the file that bears its name. */
+static double running_for(const struct run *r, const char *name)
 {
-	double left = r->cpu_total - r->cpu_done, took = clock_monotonic() - r->begun;
-	if (left <= 0)
-		return 0;
-	if (r->cpu_done > 10 && took > 5)
-		return left * took / r->cpu_done;
-	return left / (r->plan->jobs ? r->plan->jobs : 1);
+	_free_ char *file = xasprintf("%s/" STEP_RUNNING_DIR "/%s", r->work, name);
+	struct stat st;
+	return stat(file, &st) == 0 ? difftime(time(NULL), st.st_mtime) : 0;
 }
 
-static void show(struct run *r, const char *what)
+/*
+ * Seconds left: the work left over all jobs, but no less than what the longest chain that
+ * begins at a running step still takes.
+ */
+static double time_left(const struct run *r, const struct strv *running)
 {
-	if (r->progress && r->progress->progress)
-		r->progress->progress(r->progress->arg, r->done, r->total, what, time_left(r));
+	double work = r->cpu_left, chain = 0;
+	for (size_t i = 0; i < running->n; i++) {
+		const struct plan_step *s = find_step(r->plan, running->v[i]);
+		double ran = running_for(r, running->v[i]);
+		if (!s)
+			continue;
+		work -= ran < s->cpu_s ? ran : s->cpu_s;
+		double rest = r->tail[s - r->plan->steps] - (ran < s->cpu_s ? ran : s->cpu_s);
+		chain = rest > chain ? rest : chain;
+	}
+	work /= r->plan->jobs ? r->plan->jobs : 1;
+	return work > chain ? work : chain;
+}
+
+/* Shows what runs now, from the names that steps leave while they run. */
+static void show(struct run *r)
+{
+	_cleanup_(strv_done) struct strv names = STRV_INIT;
+	_free_ char *dir = path_join(r->work, STEP_RUNNING_DIR);
+	if (!r->progress || !r->progress->progress || path_list(dir, &names, NULL) < 0)
+		return;
+	_free_ char *joined = strv_join(&names, "; ");
+	r->progress->progress(
+	    r->progress->arg, r->done, r->total, names.n ? joined : r->last, time_left(r, &names));
 }
 
 static void on_line(void *arg, const char *line)
@@ -121,26 +160,18 @@ static void on_line(void *arg, const char *line)
 		r->done = done;
 		r->total = total;
 		if (s)
-			r->cpu_done += s->cpu_s;
+			r->cpu_left -= s->cpu_s;
 		snprintf(r->last, sizeof r->last, "%s", s ? s->name : line + at);
-		show(r, r->last);
+		show(r);
 	} else if (str_starts(line, "debkit: error: ") && !r->reason[0]) {
 		snprintf(r->reason, sizeof r->reason, "%s", line + strlen("debkit: error: "));
 	}
 }
 
-/* What runs now, from the names that steps leave while they run. */
 static void on_tick(void *arg)
 {
 	struct run *r = arg;
-	if (!r->total)
-		return;
-	_cleanup_(strv_done) struct strv names = STRV_INIT;
-	_free_ char *dir = path_join(r->work, STEP_RUNNING_DIR);
-	if (path_list(dir, &names, NULL) < 0)
-		return;
-	_free_ char *joined = strv_join(&names, "; ");
-	show(r, names.n ? joined : r->last);
+	show(r);
 }
 
 /* What ninja would run now: their number and CPU time, for the time left. */
@@ -160,7 +191,7 @@ static int measure(struct run *r, struct err *err)
 			continue;
 		const struct plan_step *s = find_step(r->plan, lines.v[i] + at);
 		r->total = total;
-		r->cpu_total += s ? s->cpu_s : 1;
+		r->cpu_left += s ? s->cpu_s : 1;
 	}
 	return 0;
 }
@@ -179,8 +210,8 @@ int ninja_run(
 	r.log = fopen(log, "we");
 	if (!r.log)
 		return err_sys(err, "cannot write '%s'", log);
-	r.begun = clock_monotonic();
-	show(&r, "starting");
+	_free_ double *tail = make_tails(p);
+	r.tail = tail;
 	_cleanup_(strv_done) struct strv argv = STRV_INIT;
 	strv_add(&argv, "ninja");
 	strv_add(&argv, "-C");
