@@ -19,6 +19,18 @@ struct relation_list {
 	size_t n;
 };
 
-/* Parses a binary package's relation field; ERR_FORMAT names the piece that is wrong. */
+/* The fields of a binary package that hold relations, NULL-terminated. */
+extern const char *const relation_fields[];
+
+/*
+ * Parses a binary package's relation field; ERR_FORMAT names the piece that is wrong. An empty
+ * text is an empty list. The obsolete operators "<" and ">", and a version without an operator,
+ * are refused although dpkg only warns of them.
+ */
 int relation_parse(
     struct arena *a, const char *text, struct relation_list *out, struct err *err) _must_check_;
+/*
+ * What depends on the field: no alternatives outside Depends, Pre-Depends, Recommends, Suggests
+ * and Enhances; in Provides no operator but "=". ERR_FORMAT.
+ */
+int relation_check(const char *field, const struct relation_list *l, struct err *err) _must_check_;

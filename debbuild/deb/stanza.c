@@ -211,6 +211,9 @@ static int parse_line(struct parser *ps, char *s, char *end)
 
 static int finish(struct parser *ps, struct stanza_list *out)
 {
+	if (ps->cur.n && ps->value_end == ps->cur.fields[ps->cur.n - 1].value)
+		return fail(ps, "found the end of the text, expected a value (dpkg refuses a last "
+				"field without one)");
 	end_stanza(ps);
 	size_t n = ps->list.n;
 	if (ps->flags & STANZA_ONE && !n) {
