@@ -8,6 +8,7 @@
 #include "../base/err.h"
 #include "version.h"
 
+#define SPACE	  " \t\n"
 #define QUOTE_MAX 80 /* bytes of input quoted in a message */
 
 const char *const relation_fields[] = {"Depends", "Pre-Depends", "Recommends", "Suggests",
@@ -27,12 +28,12 @@ struct parser {
 
 static int wrap_piece(const struct parser *ps)
 {
-	size_t n = strcspn(ps->piece, ",|");
-	while (n && strchr(" \t\n", ps->piece[n - 1]))
+	const char *piece = ps->piece + strspn(ps->piece, SPACE);
+	size_t n = strcspn(piece, ",|");
+	while (n && strchr(SPACE, piece[n - 1]))
 		n--;
 	if (n)
-		return err_wrap(
-		    ps->err, "in '%.*s'", (int)(n > QUOTE_MAX ? QUOTE_MAX : n), ps->piece);
+		return err_wrap(ps->err, "in '%.*s'", (int)(n > QUOTE_MAX ? QUOTE_MAX : n), piece);
 	n = (size_t)(ps->piece - ps->text);
 	if (n > QUOTE_MAX)
 		n = QUOTE_MAX;
@@ -41,7 +42,7 @@ static int wrap_piece(const struct parser *ps)
 
 static void skip_space(struct parser *ps)
 {
-	ps->p += strspn(ps->p, " \t\n");
+	ps->p += strspn(ps->p, SPACE);
 }
 
 static char *take_span(struct parser *ps, size_t n)
@@ -66,7 +67,7 @@ static bool is_package(const char *s)
 
 static int parse_name(struct parser *ps, struct relation *r)
 {
-	size_t n = strcspn(ps->p, " \t\n:(,|");
+	size_t n = strcspn(ps->p, SPACE ":(,|");
 	if (!n && !*ps->p)
 		return FAIL(ps, "found the end of the field, expected a package name");
 	if (!n && *ps->p == '\n')
@@ -81,7 +82,7 @@ static int parse_name(struct parser *ps, struct relation *r)
 	if (*ps->p != ':')
 		return 0;
 	ps->p++;
-	r->arch_qualifier = take_span(ps, strcspn(ps->p, " \t\n(,|"));
+	r->arch_qualifier = take_span(ps, strcspn(ps->p, SPACE "(,|"));
 	if (version_check_arch(r->arch_qualifier, ps->err) < 0)
 		return wrap_piece(ps);
 	return 0;
@@ -112,7 +113,7 @@ static int parse_version(struct parser *ps, struct relation *r)
 	if (parse_operator(ps, r) < 0)
 		return -1;
 	skip_space(ps);
-	r->version = take_span(ps, strcspn(ps->p, " \t\n()"));
+	r->version = take_span(ps, strcspn(ps->p, SPACE "()"));
 	skip_space(ps);
 	if (!*ps->p)
 		return FAIL(ps, "found the end of the field, expected ')'");
@@ -134,7 +135,7 @@ static int parse_version(struct parser *ps, struct relation *r)
 static int parse_end(struct parser *ps)
 {
 	skip_space(ps);
-	size_t n = strcspn(ps->p, " \t\n,|");
+	size_t n = strcspn(ps->p, SPACE ",|");
 	if (!n)
 		return 0;
 	if (*ps->p == '[')
