@@ -156,9 +156,13 @@ int index_find(struct index *x, struct arena *a, const char *project, const char
 			copy_file(a, &known->v[i], out);
 			return 0;
 		}
-	if (!known->n)
+	const char *newest = NULL;
+	for (size_t i = 0; i < known->n; i++)
+		if (!known->v[i].yanked && (!newest || strverscmp(known->v[i].name, newest) > 0))
+			newest = known->v[i].name;
+	if (!newest)
 		return err_set(err, ERR_NETWORK, "index has no file '%s', nor any other of '%s'",
 		    filename, project);
 	return err_set(err, ERR_NETWORK, "index has no file '%s' (newest of that project: %s)",
-	    filename, known->v[known->n - 1].name);
+	    filename, newest);
 }
