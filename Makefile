@@ -6,14 +6,23 @@ CONFIG ?= release
 B := build/$(CONFIG)
 PREFIX ?= /usr
 CC ?= gcc
+# libFuzzer comes with clang (Debian: libclang-rt-14-dev).
+FUZZ_CC ?= clang
+FUZZ_SECONDS ?= 10
+ifeq ($(CONFIG),fuzz)
+override CC := $(FUZZ_CC)
+endif
 PKGS := libarchive gpgme libcurl libelf jansson libcrypto sqlite3
 
 CFLAGS_release := -O2 -g
 CFLAGS_debug := -O0 -g3
 CFLAGS_asan := -O1 -g3 -fno-omit-frame-pointer -fsanitize=address,undefined
 CFLAGS_cov := -O0 -g3 --coverage
+CFLAGS_fuzz := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=all -Wno-format-nonliteral
 LDFLAGS_asan := -fsanitize=address,undefined
 LDFLAGS_cov := --coverage
+LDFLAGS_fuzz := -fsanitize=fuzzer,address,undefined
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wvla -Wno-type-limits -Wformat=2 -Wno-unused-parameter
 DEBVERSION := 0.1.0
@@ -29,7 +38,9 @@ CMD_SRC := $(wildcard debbuild/cmd/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(B)/%.o)
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
+FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/%)
 
 all: $(B)/debkit
 
@@ -53,6 +64,10 @@ $(B)/unit/%: tests/unit/%.c $(B)/libdebkit.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $< $(ALL_LDFLAGS) $(B)/libdebkit.a $(PKG_LIBS) -lcmocka -o $@
 
+$(B)/fuzz_%: tests/fuzz/fuzz_%.c $(B)/libdebkit.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $< $(ALL_LDFLAGS) $(B)/libdebkit.a $(PKG_LIBS) -o $@
+
 # Debian packages that the build needs, and those that the tests need beside them.
 BUILD_DEPS := gcc g++ make pkg-config libarchive-dev libgpgme-dev libcurl4-openssl-dev libelf-dev \
 	libjansson-dev libssl-dev libsqlite3-dev zlib1g-dev libzstd-dev ninja-build dpkg-dev clang-22 \
@@ -67,6 +82,13 @@ unit: $(UNIT_BIN)
 # One build with the sanitizers, and every unit test under them.
 asan:
 	$(MAKE) CONFIG=asan all unit
+
+# Every tests/fuzz/fuzz_NAME.c for FUZZ_SECONDS each, from the seeds in tests/fuzz/corpus/NAME.
+fuzz:
+	$(MAKE) CONFIG=fuzz fuzz-run
+
+fuzz-run: $(FUZZ_BIN)
+	tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZ_BIN)
 
 layers:
 	tests/layers.sh
@@ -107,6 +129,6 @@ install: all
 clean:
 	rm -rf build
 
-.PHONY: all unit asan layers build-deps check-deps quickstart check run-tests install clean
+.PHONY: all unit asan fuzz fuzz-run layers build-deps check-deps quickstart check run-tests install clean
 .DELETE_ON_ERROR:
--include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d)
+-include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d)
