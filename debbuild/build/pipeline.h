@@ -38,9 +38,8 @@ struct pipeline_plan {
 	struct matrix matrix;
 	struct host host;
 	struct plan plan;
-	const char *templates;	/* folder */
-	const char *sign_key;	/* full fingerprint as found in the keyring, or NULL */
-	const char *maintainer; /* of the packages: the key's user id */
+	const char *templates; /* folder */
+	const char *sign_key;  /* full fingerprint as found in the keyring, or NULL */
 };
 
 int pipeline_plan(struct arena *a, const struct pipeline_request *r, struct pipeline_plan *out,

@@ -24,8 +24,8 @@ static int put(const char *dir, const char *name, const struct buf *text, struct
 	return outfile_put_if_changed(path, 0644, buf_str(text), text->len, err);
 }
 
-/* The source package that dpkg-shlibdeps wants to see around it, and where libraries without a
- * Debian package come from. */
+/* The source package that dpkg-shlibdeps wants to see around it, and the libraries that need no
+ * dependency from it. */
 static int write_tree(const struct plan *p, const char *dir, struct err *err)
 {
 	_cleanup_(buf_done) struct buf control = BUF_INIT(4096), local = BUF_INIT(4096);
@@ -33,7 +33,8 @@ static int write_tree(const struct plan *p, const char *dir, struct err *err)
 	    "Source: %s\nMaintainer: debkit\n\nPackage: python3-%s-%s\n"
 	    "Architecture: %s\nDescription: built by debkit\n",
 	    p->recipe->name, p->recipe->name, p->flavour, p->host->deb_arch);
-	buf_printf(&local, "libcudart %s cuda-cudart-%s\n", p->cuda_major, p->cuda_dashed);
+	/* No dependency: control.in names the CUDA runtime itself. */
+	buf_printf(&local, "libcudart %s\n", p->cuda_major);
 	const char *end = strstr(p->kernel_library, ".so.");
 	buf_printf(&local, "%.*s %s\n", (int)(end - p->kernel_library), p->kernel_library,
 	    end + strlen(".so."));

@@ -9,7 +9,7 @@ struct strv;
 
 /*
  * Runs dpkg-shlibdeps over the shared objects of a package and stores its dependency list
- * ("libc6 (>= 2.34), libstdc++6 (>= 12), cuda-cudart-12-8") in the arena. Fails with ERR_FORMAT
+ * ("libc6 (>= 2.34), libstdc++6 (>= 12)") in the arena. Fails with ERR_FORMAT
  * if the list allows a libc6 older than the highest GLIBC version that an object needs, or
  * leaves libstdc++6 out though one needs it.
  */

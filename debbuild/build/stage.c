@@ -25,33 +25,6 @@
 #define IMPORT_ROOT "usr/lib/debkit/python"
 #define TEXT_MAX    ((size_t)4 << 20)
 
-/* NVIDIA's licence in the form of a DEP-5 field: indented, empty lines as " .". */
-static int licence_text(const struct stage_context *c, struct buf *out, struct err *err)
-{
-	_free_ char *dir = inputs_runtime_dir(c->plan, c->cache);
-	_cleanup_(strv_done) struct strv files = STRV_INIT, lines = STRV_INIT;
-	_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX);
-	if (path_walk(dir, &files, err) < 0)
-		return -1;
-	for (size_t i = 0; i < files.n && !text.len; i++) {
-		_free_ char *full = path_join(dir, files.v[i]);
-		if (strcasestr(path_base(full), "license") && path_read(full, &text, err) < 0)
-			return -1;
-	}
-	for (char *line = (char *)buf_str(&text); *line;) {
-		size_t n = strcspn(line, "\n");
-		char *end = line + n + (line[n] != '\0');
-		line[n] = '\0';
-		while (n && strchr(" \t\r\f", line[n - 1]))
-			line[--n] = '\0';
-		buf_printf(out, "%s %s", out->len ? "\n" : "", n ? line : ".");
-		line = end;
-	}
-	if (!out->len)
-		return err_set(err, ERR_FORMAT, "'%s' has no licence text", c->plan->runtime->file);
-	return buf_check(out, "the licence text", err);
-}
-
 bool stage_has_template(
     const struct stage_context *c, const struct plan_package *pkg, const char *name)
 {
@@ -59,29 +32,18 @@ bool stage_has_template(
 	return path_exists(path);
 }
 
-int stage_expand(const struct stage_context *c, const struct plan_package *pkg,
-    const struct stage_claims *claims, const char *name, struct buf *out, struct err *err)
+int stage_expand(const struct stage_context *c, const struct plan_package *pkg, const char *depends,
+    const char *name, struct buf *out, struct err *err)
 {
 	const struct plan *p = c->plan;
 	char date[CLOCK_RFC_MAX];
 	clock_format_changelog(c->date, date);
-	_cleanup_(buf_done) struct buf licence = BUF_INIT(TEXT_MAX);
-	if (!strcmp(pkg->kind, "cudart") && licence_text(c, &licence, err) < 0)
-		return -1;
 	const struct subst values[] = {{"PACKAGE", pkg->name}, {"VERSION", pkg->version},
-	    {"UPSTREAM_VERSION", p->recipe->version}, {"DATE", date}, {"MAINTAINER", c->maintainer},
-	    {"ARCH", pkg->arch}, {"MULTIARCH", p->host->multiarch}, {"FLAVOUR", p->flavour},
-	    {"CUDA", p->cuda}, {"CUDA_DASHED", p->cuda_dashed}, {"CUDA_MAJOR", p->cuda_major},
-	    {"COMPILER", p->host->compiler}, {"SDIST", p->sdist->file},
-	    {"SOURCE_SHA256", p->sdist->sha256}, {"DEBKIT_VERSION", DEBKIT_VERSION},
-	    {"DEBKIT_LICENSE", "BSD-3-Clause"}, {"CUDART_VERSION", p->toolkit->runtime_version},
-	    {"WHEEL", p->runtime->file}, {"WHEEL_SHA256", p->runtime->sha256},
-	    {"LICENSE_TEXT", buf_str(&licence)}, {"FINGERPRINT", c->sign_key}, {"ORIGIN", "debkit"},
-	    {"SUITE", "stable"}, {"COMPONENT", "main"}, {"URL", c->repo_url},
-	    {"SHLIBS", claims ? claims->depends : NULL},
-	    {"CUDA_ARCHS", claims ? claims->archs : NULL},
-	    {"TORCH", claims ? claims->torches : NULL}, {"PYTHON", claims ? claims->pythons : NULL},
-	    {NULL, NULL}};
+	    {"UPSTREAM_VERSION", p->recipe->version}, {"DATE", date}, {"ARCH", pkg->arch},
+	    {"MULTIARCH", p->host->multiarch}, {"FLAVOUR", p->flavour}, {"CUDA", p->cuda},
+	    {"CUDA_DASHED", p->cuda_dashed}, {"CUDA_MAJOR", p->cuda_major},
+	    {"RUNTIME_VERSION", p->toolkit->runtime_version}, {"URL", c->repo_url},
+	    {"SHLIBS_DEPENDS", depends}, {NULL, NULL}};
 	_free_ char *path = xasprintf("%s/%s/%s", c->templates, pkg->template, name);
 	return subst_expand_file(path, values, out, err);
 }
@@ -250,22 +212,26 @@ static int stage_cudart(
 	const struct plan *p = c->plan;
 	_free_ char *from = inputs_runtime_dir(p, c->cache);
 	_free_ char *soname = xasprintf("libcudart.so.%s", p->cuda_major);
+	_free_ char *library = xasprintf("usr/lib/%s/debkit/%s", p->host->multiarch, soname);
+	_free_ char *licence = xasprintf("usr/share/doc/%s/NVIDIA-EULA.txt", pkg->name);
 	_cleanup_(strv_done) struct strv files = STRV_INIT;
-	bool library = false;
+	unsigned found = 0;
 	if (path_walk(from, &files, err) < 0)
 		return -1;
 	for (size_t i = 0; i < files.n; i++) {
 		const char *name = path_base(files.v[i]);
+		const char *to = !strcmp(name, soname)	       ? library
+				 : strcasestr(name, "license") ? licence
+							       : NULL;
 		_free_ char *source = path_join(from, files.v[i]);
-		_free_ char *to = NULL;
-		if (!strcmp(name, soname)) {
-			to = xasprintf("usr/lib/%s/debkit/%s", p->host->multiarch, name);
-			library = true;
-		}
 		if (to && put_file(dir, to, source, 0644, err) < 0)
 			return -1;
+		found += to != NULL;
 	}
-	return library ? 0 : err_set(err, ERR_FORMAT, "'%s' has no %s", p->runtime->file, soname);
+	if (found != 2)
+		return err_set(err, ERR_FORMAT, "'%s' does not hold %s and its licence text",
+		    p->runtime->file, soname);
+	return 0;
 }
 
 static int stage_keyring(

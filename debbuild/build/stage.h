@@ -13,20 +13,13 @@ struct err;
 struct plan;
 struct plan_package;
 
-/* What the binaries say of themselves, in the form of the Debkit-* fields. */
-struct stage_claims {
-	const char *depends; /* from dpkg-shlibdeps */
-	const char *archs, *torches, *pythons;
-};
-
 /* Where things lie, and what the packages say. */
 struct stage_context {
 	const struct plan *plan;
 	const char *templates, *cache, *work;
-	const char *sign_key;	/* fingerprint, or NULL */
-	const char *maintainer; /* "Name <address>" */
-	const char *repo_url;	/* for the .sources file, or NULL: none is shipped */
-	time_t date;		/* SOURCE_DATE_EPOCH */
+	const char *sign_key; /* fingerprint, or NULL */
+	const char *repo_url; /* for the .sources file, or NULL: none is shipped */
+	time_t date;	      /* SOURCE_DATE_EPOCH */
 };
 
 /* Fills dir (made new) with the package's files. */
@@ -34,14 +27,11 @@ int stage_package(const struct stage_context *c, const struct plan_package *pkg,
     struct err *err) _must_check_;
 /*
  * Expands templates/TEMPLATE/NAME for the package. Templates may name PACKAGE VERSION
- * UPSTREAM_VERSION DATE MAINTAINER ARCH MULTIARCH FLAVOUR CUDA CUDA_DASHED CUDA_MAJOR COMPILER
- * SDIST SOURCE_SHA256 DEBKIT_VERSION DEBKIT_LICENSE CUDART_VERSION WHEEL WHEEL_SHA256
- * LICENSE_TEXT FINGERPRINT ORIGIN SUITE COMPONENT URL, and with claims (may be NULL) SHLIBS
- * CUDA_ARCHS TORCH PYTHON.
+ * UPSTREAM_VERSION DATE ARCH MULTIARCH FLAVOUR CUDA CUDA_DASHED CUDA_MAJOR RUNTIME_VERSION,
+ * URL where there is one, and SHLIBS_DEPENDS where depends is not NULL.
  */
-int stage_expand(const struct stage_context *c, const struct plan_package *pkg,
-    const struct stage_claims *claims, const char *name, struct buf *out,
-    struct err *err) _must_check_;
+int stage_expand(const struct stage_context *c, const struct plan_package *pkg, const char *depends,
+    const char *name, struct buf *out, struct err *err) _must_check_;
 /* True if the package's template folder has that file. */
 bool stage_has_template(
     const struct stage_context *c, const struct plan_package *pkg, const char *name) _must_check_;
