@@ -2,6 +2,7 @@
 #pragma once
 #include "../base/compat.h"
 #include <stddef.h>
+#include <sys/types.h>
 #include <time.h>
 
 struct buf;
@@ -9,17 +10,30 @@ struct err;
 
 enum signer_mode { SIGNER_DETACHED_BINARY, SIGNER_DETACHED_ARMOR, SIGNER_CLEAR };
 
+/* What is signed, when it is too large for memory: read gives 0 at the end, -1 with errno set. */
+struct signer_source {
+	ssize_t (*read)(void *arg, void *p, size_t n);
+	void *arg;
+};
+
 /*
  * Signs n bytes with the keys named by full fingerprint (n_keys at least 1; several give several
- * signatures in one block). Appends the signature (clear: the whole signed text) to out.
- * ERR_TRUST when a key is missing, expired or cannot sign.
+ * signatures in one block, which is how a key is rotated: clients that know either accept it).
+ * The fingerprint of a primary key lets its newest signing subkey sign; that of a subkey, or
+ * any with "!" appended, lets exactly this one sign. Appends the signature (clear: the whole
+ * signed text) to out. ERR_TRUST when a key is missing, expired or cannot sign.
  */
 int signer_sign(const void *p, size_t n, const char *const *fprs, size_t n_keys,
     enum signer_mode mode, struct buf *out, struct err *err) _must_check_;
+int signer_sign_source(const struct signer_source *src, const char *const *fprs, size_t n_keys,
+    enum signer_mode mode, struct buf *out, struct err *err) _must_check_;
 /*
  * Checks a detached signature made by any key in keyring_file (a binary or armored public
- * keyring; never the user's own). Stores the fingerprint of the signing primary key.
- * ERR_TRUST: not signed by these, bad, expired.
+ * keyring; never the user's own). Stores the fingerprint of the signing primary key. Of several
+ * signatures one must be good and none bad; those by keys not in the file do not count.
+ * ERR_TRUST: not signed by these, bad, expired or revoked key, SHA-1.
  */
 int signer_verify(const void *p, size_t n, const void *sig, size_t sig_len,
+    const char *keyring_file, char fpr[41], struct err *err) _must_check_;
+int signer_verify_source(const struct signer_source *src, const void *sig, size_t sig_len,
     const char *keyring_file, char fpr[41], struct err *err) _must_check_;
