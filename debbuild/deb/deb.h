@@ -30,9 +30,10 @@ struct deb_spec {
 };
 
 /*
- * Writes path atomically. Adds Installed-Size (KiB as dpkg-gencontrol counts: each file rounded
- * up to 1 KiB, 1 for each folder and link) and md5sums. The zstd level is 19, one thread, so
- * that the bytes do not depend on the machine.
+ * Writes path atomically; the control stanza must pass control_check (control.h). Adds
+ * Installed-Size (KiB as dpkg-gencontrol counts: each file rounded up to 1 KiB, 1 for each folder
+ * and link) and md5sums. The zstd level is 19, one thread, so that the bytes do not depend on the
+ * machine.
  */
 int deb_write(const struct deb_spec *spec, const char *path, struct err *err) _must_check_;
 
@@ -44,7 +45,7 @@ struct deb_member {
 
 struct deb_file {
 	const char *path; /* "usr/lib/x", no leading "./" or "/" */
-	const char *link; /* target of a symbolic link, or NULL */
+	const char *link; /* target of a symbolic or hard link, or NULL */
 	uint64_t size;	  /* bytes; 0 for links */
 	unsigned mode;	  /* permission bits */
 	char type;	  /* 'f' file, 'd' folder, 'l' symbolic link, 'h' hard link */
@@ -85,6 +86,7 @@ int deb_read(struct arena *a, const char *path, unsigned flags, deb_file_fn *fn,
     struct deb_info *out, struct err *err) _must_check_;
 /* Unpacks data.tar below dir (made if absent), with the same checks; for tests and verify. */
 int deb_unpack(const char *path, const char *dir, struct err *err) _must_check_;
-/* Appends a member of the given ar name and bytes into a copy of the deb at out (atomic). */
+/* Appends a member of the given ar name and bytes into a copy of the deb at out (atomic; out may
+ * equal path). A member of that name is left out of the copy; all others keep their bytes. */
 int deb_append_member(const char *path, const char *out, const char *name, const void *p, size_t n,
     time_t mtime, struct err *err) _must_check_;

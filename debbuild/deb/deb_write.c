@@ -15,6 +15,7 @@
 #include "../base/strv.h"
 #include "../base/xalloc.h"
 #include "ar.h"
+#include "control.h"
 #include "tar.h"
 
 #define TEXT_MAX ((size_t)16 << 20)
@@ -178,8 +179,9 @@ int deb_write(const struct deb_spec *spec, const char *path, struct err *err)
 	    .spec = spec, .md5sums = BUF_INIT(TEXT_MAX), .conffiles = STRV_INIT};
 	_cleanup_(outfile_done) struct outfile data = OUTFILE_INIT;
 	_cleanup_(outfile_done) struct outfile control = OUTFILE_INIT;
-	if (open_unnamed(&data, path, "data", err) < 0 || pack_data(&p, &data, err) < 0 ||
-	    open_unnamed(&control, path, "control", err) < 0 || pack_control(&p, &control, err) < 0)
+	if (control_check(spec->control, err) < 0 || open_unnamed(&data, path, "data", err) < 0 ||
+	    pack_data(&p, &data, err) < 0 || open_unnamed(&control, path, "control", err) < 0 ||
+	    pack_control(&p, &control, err) < 0)
 		return err_wrap(err, "cannot pack '%s'", path);
 	const char *ext = spec->compress == DEB_XZ ? "xz" : "zst";
 	_free_ char *control_name = xasprintf("control.tar.%s", ext);
