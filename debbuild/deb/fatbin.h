@@ -1,8 +1,11 @@
 /*
  * CUDA fat binaries, read without NVIDIA's tools. The container's form was found by reading
- * what fatbinary writes: a header (magic 0xBA55ED50, u16 version, u16 header size, u64 size)
- * and entries (kind at 0, header size at 4, size at 8, arch at 28, flags at 40, plain size at
- * 56). A .nv_fatbin section may hold several containers, padded between.
+ * what fatbinary 12 and 13 write (little endian):
+ *	container: u32 magic 0xBA55ED50, u16 version, u16 header size, u64 size without header
+ *	entry: u16 kind at 0, u32 header size at 4, u64 size in the container at 8, u32 packed
+ *	bytes at 16 (0: plain), u32 arch at 28, u64 flags at 40, u64 plain size at 56
+ *	flags: 0x2000 LZ4, 0x8000 zstd, 0x100000 arch-specific (sm_90a), 0x200000 family (sm_120f)
+ * A .nv_fatbin section may hold several containers, with zero bytes between.
  */
 #pragma once
 #include "../base/compat.h"
@@ -19,14 +22,16 @@ enum fatbin_compress { FATBIN_PLAIN, FATBIN_LZ4, FATBIN_ZSTD, FATBIN_OTHER };
 
 struct fatbin_entry {
 	enum fatbin_kind kind;
-	unsigned arch; /* 90 for sm_90 */
+	unsigned container; /* which one it lies in, from 0 */
+	unsigned arch;	    /* 90 for sm_90 */
+	char suffix;	    /* 'a' for sm_90a, 'f' for sm_120f, else 0 */
 	enum fatbin_compress compress;
 	uint64_t size, plain_size; /* bytes in the container, bytes unpacked (0: plain) */
 };
 
 struct fatbin_info {
 	struct fatbin_entry *v;
-	size_t n;
+	size_t n, n_containers;
 };
 
 /* Reads all containers in n bytes; ERR_FORMAT if a length leaves the section. */
@@ -36,7 +41,8 @@ int fatbin_read(struct arena *a, const void *p, size_t n, struct fatbin_info *ou
 int fatbin_read_elf(
     struct arena *a, const char *path, struct fatbin_info *out, struct err *err) _must_check_;
 /*
- * The archs that every container covers, "8.0 9.0 9.0+PTX" (sorted, PTX last), as written to
- * Debkit-Cuda-Archs.
+ * The archs that every container covers, "8.0 9.0a 9.0+PTX" (sorted, PTX last), as written to
+ * Debkit-Cuda-Archs. A container that nvcc's device link adds, without any kernel, counts only
+ * when there is no other.
  */
 void fatbin_archs(const struct fatbin_info *f, struct buf *out);
