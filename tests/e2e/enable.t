@@ -21,7 +21,10 @@ layout() { # DIR MARK SITE...: an environment imitated
 	local dir=$1 mark=$2 site
 	shift 2
 	for site; do mkdir -p "$dir/$site/site-packages"; done
-	case $mark in */) mkdir -p "$dir/$mark" ;; *) mkdir -p "$dir/$(dirname "$mark")" && : >"$dir/$mark" ;; esac
+	case $mark in
+	*/) mkdir -p "$dir/$mark" ;;
+	*) mkdir -p "$dir/$(dirname "$mark")" && : >"$dir/$mark" ;;
+	esac
 }
 untouched() { # DIR: no file of ours, whole or half-written
 	[ -z "$(find "$1" -name 'debkit*')" ]
@@ -37,7 +40,8 @@ print(sys.path[-1])'
 }
 sees() { [ "$(path_of "$1")" = "$root" ]; }
 
-pythons=$(for python in python3 /usr/bin/python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3; do
+pythons=$(for python in python3 /usr/bin/python3 \
+	"${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3; do
 	"$python" -c 'import os, sys, venv
 sys.exit(sys.version_info < (3, 9) or print(os.path.realpath(sys.executable)))' 2>/dev/null
 done | sort -u)
