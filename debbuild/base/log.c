@@ -84,9 +84,13 @@ void log_progress(size_t done, size_t total, const char *what, double left_s)
 	format_left(left_s, left, sizeof left);
 	snprintf(line, sizeof line, "[%zu/%zu] %.300s%s", done, total, what, left);
 	if (!isatty(STDERR_FILENO)) {
+		/* at most one line in a while, and one at the end */
+		static bool ended;
 		double now = clock_monotonic();
-		if (last_plain >= 0 && now - last_plain < PLAIN_EVERY && done != total)
+		bool at_end = done == total;
+		if (at_end ? ended : last_plain >= 0 && now - last_plain < PLAIN_EVERY)
 			return;
+		ended = at_end;
 		last_plain = now;
 		fprintf(stderr, "debkit: %s\n", line);
 		return;
