@@ -10,7 +10,6 @@ export LC_ALL=C
 # Whoever brings a library into another file says so here.
 third_party='
 archive*.h debbuild/deb/tar.c
-archive*.h debbuild/deb/ar.c
 archive*.h debbuild/deb/deb*.c
 archive*.h debbuild/build/wheel.c
 gpgme.h debbuild/sign/*
