@@ -12,7 +12,7 @@
 static const char *const required[] = {"Recipe", "Version", "Debian-Revision", "Date", "Project",
     "Sdist", "Module", "Include", "Device-Sources", "Host-Source", "Python-Packages", NULL};
 static const char *const optional[] = {
-    "Slow-Sources", "Nvcc-Flags", "Clang-Flags", "Cxx-Libraries", NULL};
+    "Slow-Sources", "Nvcc-Flags", "Clang-Flags", "Cxx-Libraries", "Build-Requires", NULL};
 
 char **recipe_words(struct arena *a, const char *text)
 {
@@ -62,6 +62,7 @@ int recipe_load(struct arena *a, const char *templates_dir, const char *name, st
 	    .device_sources = recipe_words(a, stanza_get(s, "Device-Sources")),
 	    .slow_sources = recipe_words(a, stanza_get(s, "Slow-Sources")),
 	    .python_packages = recipe_words(a, stanza_get(s, "Python-Packages")),
+	    .build_requires = recipe_words(a, stanza_get(s, "Build-Requires")),
 	    .nvcc_flags = recipe_words(a, stanza_get(s, "Nvcc-Flags")),
 	    .clang_flags = recipe_words(a, stanza_get(s, "Clang-Flags")),
 	    .torch_libraries = recipe_words(a, stanza_get(s, "Cxx-Libraries"))};

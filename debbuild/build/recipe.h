@@ -22,6 +22,7 @@ struct recipe {
 	char **device_sources; /* NULL-terminated, as the other lists */
 	char **slow_sources;
 	char **python_packages;
+	char **build_requires; /* what upstream's metadata names only because its build needs it */
 	char **nvcc_flags, **clang_flags;
 	char **torch_libraries; /* SONAMEs that a binding is linked with */
 };

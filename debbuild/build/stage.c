@@ -14,6 +14,7 @@
 #include "../base/strv.h"
 #include "../base/xalloc.h"
 #include "../sign/keyring.h"
+#include "../sign/sources.h"
 #include "inputs.h"
 #include "lockfile.h"
 #include "matrix.h"
@@ -42,8 +43,8 @@ int stage_expand(const struct stage_context *c, const struct plan_package *pkg, 
 	    {"UPSTREAM_VERSION", p->recipe->version}, {"DATE", date}, {"ARCH", pkg->arch},
 	    {"MULTIARCH", p->host->multiarch}, {"FLAVOUR", p->flavour}, {"CUDA", p->cuda},
 	    {"CUDA_DASHED", p->cuda_dashed}, {"CUDA_MAJOR", p->cuda_major},
-	    {"RUNTIME_VERSION", p->toolkit->runtime_version}, {"URL", c->repo_url},
-	    {"SHLIBS_DEPENDS", depends}, {NULL, NULL}};
+	    {"RUNTIME_VERSION", p->toolkit->runtime_version}, {"SHLIBS_DEPENDS", depends},
+	    {NULL, NULL}};
 	_free_ char *path = xasprintf("%s/%s/%s", c->templates, pkg->template, name);
 	return subst_expand_file(path, values, out, err);
 }
@@ -132,6 +133,26 @@ static int put_doc(
 	return put_template(c, pkg, dir, overrides, overrides_in, err);
 }
 
+/* PKG-INFO without the requirements that only upstream's build has, and without the names of
+ * licence files, which the copyright file replaces. */
+static int write_metadata(const struct plan *p, const char *from, struct buf *out, struct err *err)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX);
+	if (path_read(from, &text, err) < 0)
+		return -1;
+	static const char requires[] = "Requires-Dist: ";
+	for (const char *line = buf_str(&text); *line;) {
+		size_t n = strcspn(line, "\n") + 1;
+		bool drop = str_starts(line, "License-File:");
+		for (char **d = p->recipe->build_requires; *d && str_starts(line, requires); d++)
+			drop |= str_starts(line + strlen(requires), *d);
+		if (!drop)
+			buf_append(out, line, line[n - 1] ? n : n - 1);
+		line += line[n - 1] ? n : n - 1;
+	}
+	return buf_check(out, "METADATA", err);
+}
+
 /* The dist-info that pip and importlib.metadata read, from the sdist's PKG-INFO (PEP 376). */
 static int put_dist_info(const struct plan *p, const char *dir, const char *src, struct err *err)
 {
@@ -141,11 +162,12 @@ static int put_dist_info(const struct plan *p, const char *dir, const char *src,
 	_free_ char *metadata = path_join(base, "METADATA");
 	_free_ char *installer = path_join(base, "INSTALLER");
 	_free_ char *top = path_join(base, "top_level.txt");
-	_cleanup_(buf_done) struct buf names = BUF_INIT(TEXT_MAX);
+	_cleanup_(buf_done) struct buf names = BUF_INIT(TEXT_MAX), text = BUF_INIT(TEXT_MAX);
 	for (char **n = p->recipe->python_packages; *n; n++)
 		buf_printf(&names, "%s\n", *n);
 	buf_printf(&names, "%s\n", p->recipe->module);
-	if (put_file(dir, metadata, from, 0644, err) < 0 ||
+	if (write_metadata(p, from, &text, err) < 0 ||
+	    put_text(dir, metadata, buf_str(&text), text.len, err) < 0 ||
 	    put_text(dir, installer, "debkit\n", strlen("debkit\n"), err) < 0)
 		return -1;
 	return put_text(dir, top, names.data, names.len, err);

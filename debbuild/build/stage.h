@@ -28,7 +28,7 @@ int stage_package(const struct stage_context *c, const struct plan_package *pkg,
 /*
  * Expands templates/TEMPLATE/NAME for the package. Templates may name PACKAGE VERSION
  * UPSTREAM_VERSION DATE ARCH MULTIARCH FLAVOUR CUDA CUDA_DASHED CUDA_MAJOR RUNTIME_VERSION,
- * URL where there is one, and SHLIBS_DEPENDS where depends is not NULL.
+ * and SHLIBS_DEPENDS, which is depends.
  */
 int stage_expand(const struct stage_context *c, const struct plan_package *pkg, const char *depends,
     const char *name, struct buf *out, struct err *err) _must_check_;
