@@ -150,6 +150,7 @@ int ar_next(struct ar_reader *r, struct deb_member *m, struct err *err)
 
 int ar_data(struct ar_reader *r, const void **p, size_t *n, struct err *err)
 {
+	*p = "";
 	*n = 0;
 	if (!r->left)
 		return 0;

@@ -132,10 +132,12 @@ static int archive_data(struct decoder *d, const void **p, size_t *n, struct err
 {
 	la_int64_t offset;
 	int r = archive_read_data_block(d->archive, p, n, &offset);
-	if (r == ARCHIVE_EOF)
+	if (r == ARCHIVE_EOF) {
+		*p = "";
 		*n = 0;
-	else if (r != ARCHIVE_OK)
+	} else if (r != ARCHIVE_OK) {
 		return fail(d, err);
+	}
 	return 0;
 }
 

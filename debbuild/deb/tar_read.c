@@ -33,7 +33,7 @@ void tar_reader_done(struct tar_reader *t)
 static int take(struct tar_reader *t, uint64_t max, const void **p, size_t *n, struct err *err)
 {
 	if (!t->piece_len) {
-		const void *piece;
+		const void *piece = "";
 		if (decoder_data(t->in, &piece, &t->piece_len, err) < 0)
 			return -1;
 		t->piece = piece;
