@@ -27,6 +27,7 @@ struct signature {
 	uint32_t created;
 	unsigned char issuer[8];
 	bool has_issuer;
+	bool inner; /* lies in another signature, and may hold no third */
 };
 
 static const unsigned char *take(struct reader *r, size_t n)
@@ -100,8 +101,8 @@ static bool read_subpackets(struct reader r, struct signature *s, bool hashed)
 			if (id)
 				memcpy(s->issuer, id, 8);
 			s->has_issuer = id != NULL;
-		} else if (type == SUB_EMBEDDED) {
-			struct signature back = {0};
+		} else if (type == SUB_EMBEDDED && !s->inner) {
+			struct signature back = {.inner = true};
 			if (!read_signature(sub, &back))
 				return false;
 			if (back.class == CLASS_BACK)
