@@ -1,7 +1,6 @@
 #include "gpg.h"
 
-#include <errno.h>
-#include <locale.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,13 +80,16 @@ int gpg_fail(struct err *err, gpgme_error_t e, const char *fmt, ...)
 	return err_set(err, code_of(e), "%s: %s", text, why);
 }
 
+/* gpgme wants this once, before any thread of it runs. */
+static void prepare(void)
+{
+	gpgme_check_version(NULL);
+}
+
 int gpg_open(const char *home, gpgme_ctx_t *ctx, struct err *err)
 {
-	static bool ready;
-	if (!ready) {
-		gpgme_check_version(NULL);
-		ready = true;
-	}
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, prepare);
 	if (gpgme_engine_check_version(GPGME_PROTOCOL_OpenPGP))
 		return err_set(err, ERR_TOOL, "gpg is missing or too old; install gnupg");
 	_cleanup_(gpg_close) gpgme_ctx_t c = NULL;

@@ -93,11 +93,12 @@ static int refuse_all(gpgme_key_t key, struct err *err)
 	    key->subkeys->fpr, key->subkeys->fpr);
 }
 
-static void describe(gpgme_key_t key, gpgme_subkey_t s, struct arena *a, struct key_info *out)
+static void describe(
+    gpgme_key_t key, gpgme_subkey_t s, bool exact, struct arena *a, struct key_info *out)
 {
 	gpgme_subkey_t primary = key->subkeys, origin = s;
 	char *algo = gpgme_pubkey_algo_string(s);
-	if (primary->can_sign && (primary->secret || !s->secret))
+	if (!exact && primary->can_sign && (primary->secret || !s->secret))
 		origin = primary;
 	strcpy(out->fpr, primary->fpr);
 	strcpy(out->sign_fpr, s->fpr);
@@ -123,7 +124,7 @@ int keyinfo_fill(
 			    wanted);
 	bool exact = strcmp(wanted, primary->fpr) != 0;
 	gpgme_subkey_t s = exact ? keyinfo_subkey(key, wanted) : newest(key);
-	describe(key, s ? s : primary, a, out);
+	describe(key, s ? s : primary, exact, a, out);
 	if (key->revoked || key->expired || key->disabled || key->invalid)
 		return refuse(key, primary, err);
 	if (exact && s && !is_usable(s))
