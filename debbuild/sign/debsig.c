@@ -94,6 +94,11 @@ static const struct deb_member *find_signature(const struct deb_info *d)
 	return NULL;
 }
 
+bool debsig_is_signed(const struct deb_info *deb)
+{
+	return find_signature(deb) != NULL;
+}
+
 int debsig_verify(const char *path, const char *keyring_file, char fpr[41], struct err *err)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;

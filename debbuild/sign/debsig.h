@@ -5,8 +5,10 @@
  */
 #pragma once
 #include "../base/compat.h"
+#include <stdbool.h>
 
 struct buf;
+struct deb_info;
 struct err;
 
 /*
@@ -16,6 +18,8 @@ struct err;
  * the bytes' reproducibility.
  */
 int debsig_sign(const char *path, const char *out, const char *fpr, struct err *err) _must_check_;
+/* Whether a package that was read with DEB_READ_SIGNED has the member, good or bad. */
+bool debsig_is_signed(const struct deb_info *deb) _must_check_;
 /* Checks the member against a public keyring file; fpr gets the primary key's fingerprint.
  * ERR_TRUST: absent, bad, by another key. The package is streamed, not held in memory. */
 int debsig_verify(
