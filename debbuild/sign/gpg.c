@@ -22,6 +22,18 @@ static const char temp_conf[] = "no-autostart\n"
 static const char temp_conf_strict[] = "weak-digest SHA1\n"
 				       "weak-digest RIPEMD160\n";
 
+/* gpgme wants this once, before all else. */
+static void prepare(void)
+{
+	gpgme_check_version(NULL);
+}
+
+static void init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, prepare);
+}
+
 void gpg_close(gpgme_ctx_t *ctx)
 {
 	if (*ctx)
@@ -80,16 +92,9 @@ int gpg_fail(struct err *err, gpgme_error_t e, const char *fmt, ...)
 	return err_set(err, code_of(e), "%s: %s", text, why);
 }
 
-/* gpgme wants this once, before any thread of it runs. */
-static void prepare(void)
-{
-	gpgme_check_version(NULL);
-}
-
 int gpg_open(const char *home, gpgme_ctx_t *ctx, struct err *err)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, prepare);
+	init();
 	if (gpgme_engine_check_version(GPGME_PROTOCOL_OpenPGP))
 		return err_set(err, ERR_TOOL, "gpg is missing or too old; install gnupg");
 	_cleanup_(gpg_close) gpgme_ctx_t c = NULL;
@@ -169,12 +174,14 @@ static struct gpgme_data_cbs source_cbs = {.read = read_source};
 
 int gpg_source_data(const struct signer_source *src, gpgme_data_t *data, struct err *err)
 {
+	init();
 	gpgme_error_t e = gpgme_data_new_from_cbs(data, &source_cbs, (void *)src);
 	return e ? gpg_fail(err, e, "cannot hand data to gpg") : 0;
 }
 
 int gpg_memory_data(const void *p, size_t n, gpgme_data_t *data, struct err *err)
 {
+	init();
 	gpgme_error_t e = n ? gpgme_data_new_from_mem(data, p, n, 0) : gpgme_data_new(data);
 	return e ? gpg_fail(err, e, "cannot hand data to gpg") : 0;
 }

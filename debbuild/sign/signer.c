@@ -29,29 +29,30 @@ static int choose(const char *name, struct strv *wanted, struct err *err)
 		return -1;
 	if (!exact)
 		strcpy(fpr, info.sign_fpr);
-	if (!strcmp(fpr, info.sign_fpr) && !info.secret)
-		return err_set(err, ERR_TRUST,
-		    "the secret key of %s is not in '%s'; set GNUPGHOME to where it is", fpr,
-		    gpg_home_name());
 	if (!strv_has(wanted, fpr))
 		strv_add(wanted, fpr);
 	return 0;
 }
 
-/* The last thing that gpg said in words, for a message. */
-static char *last_words(struct arena *a, const struct strv *lines)
+/* Why gpg did not sign: no secret key (its reason 9), or else the last it said in words. */
+static int explain(const struct strv *lines, const char *fpr, struct err *err)
 {
-	const char *found = "gpg said nothing";
-	for (size_t i = 0; i < lines->n; i++)
+	static const char no_secret[] = "[GNUPG:] INV_SGNR 9 ";
+	const char *words = "gpg said nothing";
+	for (size_t i = 0; i < lines->n; i++) {
+		if (str_starts(lines->v[i], no_secret))
+			return err_set(err, ERR_TRUST,
+			    "the secret key of %.40s is not in '%s'; set GNUPGHOME to where it is",
+			    lines->v[i] + strlen(no_secret), gpg_home_name());
 		if (!str_starts(lines->v[i], "[GNUPG:]"))
-			found = lines->v[i];
-	return arena_strdup(a, found);
+			words = lines->v[i];
+	}
+	return err_set(err, ERR_TRUST, "cannot sign with %s: %s", fpr, words);
 }
 
 /* gpg must have signed with every wanted key, and with no other. */
 static int check_signers(const char *said, const struct strv *wanted, struct err *err)
 {
-	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	_cleanup_(strv_done) struct strv lines = STRV_INIT;
 	strv_split(&lines, said, "\n");
 	size_t made = 0;
@@ -71,8 +72,7 @@ static int check_signers(const char *said, const struct strv *wanted, struct err
 		return 0;
 	if (intr_check(err) < 0)
 		return -1;
-	return err_set(err, ERR_TRUST, "cannot sign with %s: %s",
-	    wanted->v[made < wanted->n ? made : 0], last_words(&a, &lines));
+	return explain(&lines, wanted->v[made < wanted->n ? made : 0], err);
 }
 
 static void gpg_args(struct strv *args, const struct strv *wanted, enum signer_mode mode)

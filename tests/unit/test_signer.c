@@ -116,13 +116,17 @@ static void sign_refuses_keys_that_cannot(void **state)
 	keyhome_sh(h, public_only);
 	sign_refuses(h, k.fpr, ERR_TRUST, "secret key");
 	_free_ char *exact = xasprintf("%s!", k.fpr);
-	sign_refuses(h, exact, ERR_TRUST, "ecret key");
+	sign_refuses(h, exact, ERR_TRUST, "secret key");
+	struct key_info have = make_key(h, "C <c@debkit.invalid>");
+	const char *both[] = {have.fpr, k.fpr};
+	_cleanup_(buf_done) struct buf sig = BUF_INIT(1 << 16);
+	assert_int_equal(signer_sign(TEXT, 5, both, 2, SIGNER_DETACHED_BINARY, &sig, &h->err), -1);
+	assert_non_null(strstr(h->err.msg, k.sign_fpr));
 	keyhome_sh(h,
 	    "g --faked-system-time 20200101T000000 --quick-gen-key 'B <b@debkit.invalid>' "
 	    "ed25519 sign 1y");
 	sign_refuses(h, keyhome_fpr(h), ERR_TRUST, "expired on 2020-12-31");
 	const char *none = NULL;
-	_cleanup_(buf_done) struct buf sig = BUF_INIT(100);
 	assert_int_equal(signer_sign(TEXT, 5, &none, 0, SIGNER_CLEAR, &sig, &h->err), -1);
 }
 
