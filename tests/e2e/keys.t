@@ -137,6 +137,20 @@ kind expired 'expired on' "g --faked-system-time $(day -9) --quick-gen-key $A ed
 kind revoked 'is revoked' "g --quick-gen-key $A ed25519 sign 1y" \
 	"sign_release \$fpr; sed s/^:// \$GNUPGHOME/openpgp-revocs.d/\$fpr.rev | g --import
 	gpg --export \$fpr >ring.gpg"
+# Rotation: two keys sign one Release, and a client knows either.
+home two
+"$DEBKIT" keys new --uid "$uid" >/dev/null 2>&1
+"$DEBKIT" keys new --uid "another <another@debkit.invalid>" >/dev/null 2>&1
+sign_release "debkit test" 2>/dev/null
+rm -f repo/dists/stable/InRelease Release.sig
+g --local-user "debkit test" --local-user another --output repo/dists/stable/InRelease \
+	--clear-sign Release 2>/dev/null
+g --local-user "debkit test" --local-user another --output Release.sig --detach-sign Release \
+	2>/dev/null
+ok "two keys sign a Release: apt and sqv accept it by the first" judges_accept
+gpg --export another >ring.gpg
+ok "and by the second" judges_accept
+
 # apt 3 refuses these by its own configuration, which sqv 1.1 does not read.
 home dsa
 g --quick-gen-key 'A <a@debkit.invalid>' dsa2048 sign 1y 2>/dev/null
