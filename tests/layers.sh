@@ -11,6 +11,9 @@ export LC_ALL=C
 third_party='
 archive*.h debbuild/deb/tar.c
 archive*.h debbuild/deb/deb*.c
+archive*.h debbuild/deb/ar_write.c
+archive*.h debbuild/deb/decode.c
+zlib.h debbuild/deb/decode.c
 archive*.h debbuild/build/wheel.c
 gpgme.h debbuild/sign/*
 curl/*.h debbuild/build/index.c

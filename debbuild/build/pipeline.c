@@ -1,0 +1,165 @@
+#include "pipeline.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "../base/arena.h"
+#include "../base/buf.h"
+#include "../base/clock.h"
+#include "../base/err.h"
+#include "../base/intr.h"
+#include "../base/lock.h"
+#include "../base/outfile.h"
+#include "../base/path.h"
+#include "../base/strv.h"
+#include "../base/xalloc.h"
+#include "../sign/keyring.h"
+#include "inputs.h"
+#include "lockfile.h"
+#include "ninja.h"
+#include "pack.h"
+#include "stage.h"
+
+/* Room that work needs before it starts: the inputs, and the outputs for each GPU arch. */
+#define SPACE_INPUTS	((uint64_t)500 << 20)
+#define SPACE_EACH_ARCH ((uint64_t)150 << 20)
+
+/* Grows with the key's life: a renewed expiry or a newer key is a newer package. */
+static const char *keyring_version(struct arena *a, const struct key_info *k)
+{
+	struct tm made, ends;
+	gmtime_r(&k->created, &made);
+	if (!k->expires)
+		return arena_printf(
+		    a, "%d.%02d.%02d-1", made.tm_year + 1900, made.tm_mon + 1, made.tm_mday);
+	gmtime_r(&k->expires, &ends);
+	return arena_printf(a, "%d.%02d.%02d+%d.%02d.%02d-1", made.tm_year + 1900, made.tm_mon + 1,
+	    made.tm_mday, ends.tm_year + 1900, ends.tm_mon + 1, ends.tm_mday);
+}
+
+static int find_key(struct arena *a, const char *fpr, struct pipeline_plan *out,
+    struct selection *sel, struct err *err)
+{
+	struct key_info k;
+	if (keyring_find(fpr, &k, a, err) < 0 || keyring_check(fpr, err) < 0)
+		return -1;
+	if (!k.secret)
+		return err_set(
+		    err, ERR_TRUST, "the secret key of %s is not in this GNUPGHOME", k.fpr);
+	out->sign_key = arena_strdup(a, k.fpr);
+	sel->keyring_version = keyring_version(a, &k);
+	return 0;
+}
+
+int pipeline_plan(
+    struct arena *a, const struct pipeline_request *r, struct pipeline_plan *out, struct err *err)
+{
+	_free_ char *templates = path_templates_dir(err);
+	if (!templates)
+		return -1;
+	_free_ char *lock_path = path_join(templates, "lock");
+	struct lockfile *lock = arena_alloc(a, sizeof *lock);
+	struct selection sel = r->selection;
+	*out = (struct pipeline_plan){.templates = arena_strdup(a, templates)};
+	if (matrix_load(a, templates, &out->matrix, err) < 0 ||
+	    recipe_load(a, templates, r->recipe, &out->recipe, err) < 0 ||
+	    lockfile_load(a, lock_path, lock, err) < 0 ||
+	    (r->sign_key && find_key(a, r->sign_key, out, &sel, err) < 0) ||
+	    host_gather(a, &out->recipe, &out->matrix, sel.cuda, r->toolchain, &out->host, err) < 0)
+		return -1;
+	return plan_make(a, &out->recipe, &out->matrix, lock, &out->host, &sel, &out->plan, err);
+}
+
+/* All packages stand there, made from what the plan says. */
+static bool all_current(
+    struct arena *a, const struct stage_context *c, const char *out, struct pack_result *results)
+{
+	for (size_t i = 0; i < c->plan->n_packages; i++)
+		if (!pack_is_current(a, c, &c->plan->packages[i], out, &results[i]))
+			return false;
+	return true;
+}
+
+static int check_space(const struct plan *p, const char *where, struct err *err)
+{
+	uint64_t have, need = SPACE_INPUTS + SPACE_EACH_ARCH * p->n_archs;
+	if (path_free_bytes(where, &have, err) < 0)
+		return -1;
+	if (have >= need)
+		return 0;
+	return err_set(err, ERR_SYSTEM,
+	    "about %llu MB are needed in '%s', %llu are free: make room, or choose another place "
+	    "with "
+	    "--out and DEBKIT_CACHE",
+	    (unsigned long long)(need >> 20), where, (unsigned long long)(have >> 20));
+}
+
+static int compile(const struct pipeline_request *r, const struct stage_context *c,
+    const struct pipeline_events *events, struct err *err)
+{
+	_free_ char *objects = path_join(c->cache, "object");
+	_free_ char *graph = path_join(c->work, "build.ninja");
+	_cleanup_(buf_done) struct buf text = BUF_INIT(PATH_READ_MAX);
+	char program[4096];
+	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+	if (n < 0)
+		return err_sys(err, "cannot tell where debkit itself lies");
+	program[n] = '\0';
+	ninja_write(c->plan, program, objects, r->launcher, &text);
+	if (buf_check(&text, "build.ninja", err) < 0 ||
+	    outfile_put_if_changed(graph, 0644, text.data, text.len, err) < 0)
+		return -1;
+	struct ninja_progress progress = {.progress = events->progress, .arg = events->arg};
+	return ninja_run(c->plan, c->work, &progress, err);
+}
+
+static int build(struct arena *a, const struct pipeline_request *r, const struct stage_context *c,
+    const char *out, const struct pipeline_events *events, struct pack_result *results,
+    struct err *err)
+{
+	struct inputs_report report = {
+	    .note = events->note, .progress = events->bytes, .arg = events->arg};
+	if (check_space(c->plan, out, err) < 0 || check_space(c->plan, c->cache, err) < 0 ||
+	    inputs_fetch(c->plan, c->cache, &report, err) < 0 ||
+	    inputs_link(c->plan, c->cache, c->work, err) < 0 || compile(r, c, events, err) < 0)
+		return -1;
+	for (size_t i = 0; i < c->plan->n_packages; i++) {
+		const struct plan_package *pkg = &c->plan->packages[i];
+		if (intr_check(err) < 0)
+			return -1;
+		events->progress(events->arg, i, c->plan->n_packages, pkg->name, -1);
+		if (pack_package(a, c, pkg, out, &results[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int pipeline_build(struct arena *a, const struct pipeline_request *r,
+    const struct pipeline_events *events, struct pack_result **results, size_t *n_results,
+    bool *did_work, struct err *err)
+{
+	struct pipeline_plan pp;
+	_close_ int lock = -1;
+	_free_ char *out = path_absolute(r->out, err);
+	_free_ char *cache = path_cache_dir(err);
+	if (!out || !cache || pipeline_plan(a, r, &pp, err) < 0 || path_mkdirs(out, err) < 0)
+		return -1;
+	_free_ char *lock_path = path_join(out, ".debkit.lock");
+	_free_ char *work = xasprintf("%s/work/%s-%s", out, pp.recipe.name, pp.plan.flavour);
+	struct stage_context c = {.plan = &pp.plan,
+	    .templates = pp.templates,
+	    .cache = cache,
+	    .work = work,
+	    .sign_key = pp.sign_key,
+	    .repo_url = r->repo_url};
+	if (clock_source_date(pp.recipe.date, &c.date, err) < 0 ||
+	    lock_take(lock_path, false, NULL, &lock, err) < 0)
+		return -1;
+	struct pack_result *res = arena_alloc(a, (pp.plan.n_packages + 1) * sizeof *res);
+	*did_work = !all_current(a, &c, out, res);
+	if (*did_work && build(a, r, &c, out, events, res, err) < 0)
+		return -1;
+	*results = res;
+	*n_results = pp.plan.n_packages;
+	return 0;
+}

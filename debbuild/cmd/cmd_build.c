@@ -1,0 +1,84 @@
+/* debkit build: the main job. */
+#include <stdio.h>
+
+#include "../base/arena.h"
+#include "../base/err.h"
+#include "../base/log.h"
+#include "../build/pack.h"
+#include "build_opts.h"
+#include "cmd.h"
+
+static struct build_opts b;
+static const char *out = "out", *launcher;
+static bool no_sign, quiet;
+
+static const struct opt opts[] = {BUILD_FILTER_OPTS(b),
+    {"out", 'o', OPT_STRING, "DIR", "where the .deb files go; default: out", &out},
+    {"sign-key", 0, OPT_STRING, "FPR", "sign with this key, named by its full fingerprint",
+	&b.sign_key},
+    {"unsigned", 0, OPT_FLAG, NULL, "do not sign, and make no keyring package", &no_sign},
+    {"repo-url", 0, OPT_STRING, "URL",
+	"where the repository will be served, for debkit-archive-keyring", &b.repo_url},
+    {"launcher", 0, OPT_STRING, "WORDS", "put before each compile command, such as 'srun -n1'",
+	&launcher},
+    {"quiet", 'q', OPT_FLAG, NULL, "no progress and no notes", &quiet},
+    {NULL, 0, OPT_END, NULL, NULL, NULL}};
+
+static void on_note(void *arg, const char *text)
+{
+	(void)arg;
+	log_note("%s", text);
+}
+
+static void on_bytes(void *arg, const char *what, uint64_t done, uint64_t total)
+{
+	(void)arg;
+	char text[300];
+	snprintf(text, sizeof text, "MB of %s", what);
+	log_progress((size_t)(done >> 20), (size_t)(total >> 20), text, -1);
+}
+
+static void on_progress(void *arg, size_t done, size_t total, const char *what, double left_s)
+{
+	(void)arg;
+	log_progress(done, total, what, left_s);
+}
+
+static int run(const struct strv *operands, struct err *err)
+{
+	(void)operands;
+	log_set_quiet(quiet);
+	if (!b.sign_key == !no_sign)
+		return err_set(err, ERR_USAGE,
+		    b.sign_key
+			? "--sign-key and --unsigned exclude each other"
+			: "choose --sign-key FPR (`debkit keys new` makes a key) or --unsigned");
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	struct pipeline_request r;
+	if (build_opts_request(&b, &r, err) < 0)
+		return -1;
+	r.out = out;
+	r.launcher = launcher;
+	const struct pipeline_events events = {
+	    .note = on_note, .bytes = on_bytes, .progress = on_progress};
+	struct pack_result *results;
+	size_t n;
+	bool did_work;
+	if (pipeline_build(&a, &r, &events, &results, &n, &did_work, err) < 0)
+		return -1;
+	log_progress_end();
+	if (!did_work)
+		log_note("nothing to do: all %zu packages are made from these inputs already", n);
+	for (size_t i = 0; i < n; i++)
+		printf("%s\n", results[i].path);
+	return 0;
+}
+
+const struct cmd cmd_build = {"build", "build signed packages for one CUDA", "",
+    "Fetches the sources, the headers of each torch and, without an nvcc of that CUDA, the parts "
+    "of "
+    "a toolkit; compiles the device code once for each GPU arch and one binding for each torch and "
+    "Python; and writes .deb packages to --out, whose names it prints. What was compiled before is "
+    "taken from the cache (~/.cache/debkit, or $DEBKIT_CACHE). Ctrl-C stops it; the same command "
+    "goes on where it stopped.",
+    opts, 0, 0, run};

@@ -1,0 +1,39 @@
+/* debkit plan: what a build would fetch, run and pack. */
+#include <stdio.h>
+
+#include "../base/arena.h"
+#include "../base/buf.h"
+#include "../base/err.h"
+#include "build_opts.h"
+#include "cmd.h"
+
+static struct build_opts b;
+static bool json;
+
+static const struct opt opts[] = {BUILD_FILTER_OPTS(b),
+    {"json", 0, OPT_FLAG, NULL, "the plan as JSON, each step with its command and key", &json},
+    {NULL, 0, OPT_END, NULL, NULL, NULL}};
+
+static int run(const struct strv *operands, struct err *err)
+{
+	(void)operands;
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	_cleanup_(buf_done) struct buf out = BUF_INIT((size_t)256 << 20);
+	struct pipeline_request r;
+	struct pipeline_plan pp;
+	if (build_opts_request(&b, &r, err) < 0 || pipeline_plan(&a, &r, &pp, err) < 0)
+		return -1;
+	if (json)
+		plan_print_json(&pp.plan, &out);
+	else
+		plan_print(&pp.plan, &out);
+	if (buf_check(&out, "the plan", err) < 0)
+		return -1;
+	fwrite(out.data, 1, out.len, stdout);
+	return 0;
+}
+
+const struct cmd cmd_plan = {"plan", "show what a build would do", "",
+    "Computes what `debkit build` with the same options would fetch, compile and pack, and prints "
+    "it. Nothing is fetched, compiled or written.",
+    opts, 0, 0, run};
