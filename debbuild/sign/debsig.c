@@ -45,17 +45,13 @@ static ssize_t read_covered(void *arg, void *p, size_t n)
 	return got > 0 ? got : -1;
 }
 
-/* Opens the file and reads its members; the order of the first three is deb_read's promise. */
-static int open_deb(const char *path, struct arena *a, int *fd, struct deb_info *d, struct err *err)
+/* The first three members are those that are signed: deb_read promises their order. */
+static int open_deb(const struct deb_info *d, int *fd, struct err *err)
 {
-	*fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (*fd < 0)
-		return err_sys(err, "cannot open '%s'", path);
-	if (deb_read(a, path, DEB_READ_SIGNED, NULL, NULL, d, err) < 0)
-		return -1;
 	if (d->n_members < SIGNED_PARTS)
-		return err_set(err, ERR_FORMAT, "'%s' has no data.tar", path);
-	return 0;
+		return err_set(err, ERR_FORMAT, "'%s' has no data.tar", d->source);
+	*fd = open(d->source, O_RDONLY | O_CLOEXEC);
+	return *fd < 0 ? err_sys(err, "cannot open '%s'", d->source) : 0;
 }
 
 /* The name that makes signer_sign use the right key of those that belong to fpr. */
@@ -77,7 +73,8 @@ int debsig_sign(const char *path, const char *out, const char *fpr, struct err *
 	time_t when;
 	const char *name = origin_name(&a, fpr, err);
 	if (!name || clock_source_date(clock_now(), &when, err) < 0 ||
-	    open_deb(path, &a, &fd, &d, err) < 0)
+	    deb_read(&a, path, DEB_READ_SIGNED, NULL, NULL, &d, err) < 0 ||
+	    open_deb(&d, &fd, err) < 0)
 		return -1;
 	struct covered c = {.fd = fd, .members = d.members};
 	struct signer_source src = {read_covered, &c};
@@ -99,27 +96,36 @@ bool debsig_is_signed(const struct deb_info *deb)
 	return find_signature(deb) != NULL;
 }
 
-int debsig_verify(const char *path, const char *keyring_file, char fpr[41], struct err *err)
+int debsig_verify_read(
+    const struct deb_info *deb, const char *keyring_file, char fpr[41], struct err *err)
 {
-	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	const struct deb_member *m = find_signature(deb);
+	const char *path = deb->source;
 	_close_ int fd = -1;
-	struct deb_info d;
-	if (open_deb(path, &a, &fd, &d, err) < 0)
-		return -1;
-	const struct deb_member *m = find_signature(&d);
 	if (!m)
 		return err_set(err, ERR_TRUST,
 		    "'%s' is not signed (no member " MEMBER "); debkit sign signs it", path);
 	if (m->size > SIG_MAX)
 		return err_set(err, ERR_TRUST, "'%s': the member " MEMBER " is too large", path);
+	if (open_deb(deb, &fd, err) < 0)
+		return -1;
 	_free_ char *sig = xmalloc(m->size + 1);
 	if (pread(fd, sig, m->size, (off_t)m->offset) != (ssize_t)m->size)
-		return err_sys(err, "cannot read '%s'", path);
-	struct covered c = {.fd = fd, .members = d.members};
+		return err_set(err, ERR_SYSTEM, "'%s' changed while it was read", path);
+	struct covered c = {.fd = fd, .members = deb->members};
 	struct signer_source src = {read_covered, &c};
 	if (signer_verify_source(&src, sig, m->size, keyring_file, fpr, err) < 0)
 		return err_wrap(err, "'%s'", path);
 	return 0;
+}
+
+int debsig_verify(const char *path, const char *keyring_file, char fpr[41], struct err *err)
+{
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	struct deb_info d;
+	if (deb_read(&a, path, DEB_READ_SIGNED, NULL, NULL, &d, err) < 0)
+		return -1;
+	return debsig_verify_read(&d, keyring_file, fpr, err);
 }
 
 void debsig_key_id(const char *fpr, char id[17])

@@ -24,6 +24,9 @@ bool debsig_is_signed(const struct deb_info *deb) _must_check_;
  * ERR_TRUST: absent, bad, by another key. The package is streamed, not held in memory. */
 int debsig_verify(
     const char *path, const char *keyring_file, char fpr[41], struct err *err) _must_check_;
+/* The same for a package that deb_read has read already, with DEB_READ_SIGNED. */
+int debsig_verify_read(const struct deb_info *deb, const char *keyring_file, char fpr[41],
+    struct err *err) _must_check_;
 /* The policy file (XML) for /etc/debsig/policies/<key id>/debkit.pol; keyring is the file name
  * below /usr/share/debsig/keyrings/<key id>/. fpr is the key or subkey that signs: origin_fpr. */
 int debsig_policy(
