@@ -107,23 +107,26 @@ fails "a truncated package" 1 "'s.deb'" verify s.deb
 fails "a keyring that is none" 1 "'x.deb' holds no OpenPGP public key" "$DEBKIT" verify \
 	--keyring x.deb good.deb
 
-# wrong NAME PATTERN COMMAND: a signed package whose md5sums do not hold
+# wrong NAME PATTERN COMMAND: a well-signed package that says what does not hold
 wrong() {
 	rm -rf w
 	package w
 	bash -c "cd w/DEBIAN && $3"
 	pack w w.deb
 	"$DEBKIT" sign --sign-key "$mine" w.deb 2>/dev/null
-	fails "$1" "$4" "'w.deb': .*$2" verify w.deb
+	fails "$1" 3 "'w.deb': .*$2" verify w.deb
 }
-wrong "a file is not what md5sums says" "'usr/share/x/zeros' is not what" \
-	'echo x >>../usr/share/x/zeros' 3
-wrong "md5sums names a file too many" "'usr/none', which is missing" \
-	'sed "1{p;s,usr/.*,usr/none,}" -i md5sums' 3
-wrong "md5sums forgets a file" 'md5sums lists 1 of 2 files' 'sed -i 1d md5sums' 3
-wrong "md5sums names a file twice" 'twice' 'sed -i 1p md5sums' 1
-wrong "md5sums is no such list" 'malformed' 'echo nonsense >>md5sums' 1
-wrong "there is no md5sums" 'has no md5sums' 'rm md5sums' 1
+wrong "a file is not what md5sums says" "md5sums claims '.*' for 'usr/share/x/zeros', but it has" \
+	'echo x >>../usr/share/x/zeros'
+wrong "md5sums names a file too many" "lists 'usr/none', which is not there" \
+	'sed "1{p;s,usr/.*,usr/none,}" -i md5sums'
+wrong "md5sums forgets a file" "does not list 'usr/share/x/file with space'" 'sed -i 1d md5sums'
+wrong "md5sums is no such list" "'nonsense' is no digest" 'echo nonsense >>md5sums'
+wrong "there is no md5sums" 'md5sums does not list' 'rm md5sums'
+wrong "a torch is claimed that no binding is for" "Debkit-Torch claims '2.10', but the files hold" \
+	'echo "Debkit-Torch: 2.10" >>control'
+wrong "archs are claimed without device code" "Debkit-Cuda-Archs claims '9.0', but" \
+	'echo "Debkit-Cuda-Archs: 9.0" >>control'
 
 fails "of several packages all are looked at" 3 '2 of 3 packages fail; the first: .x.deb. is not' \
 	verify x.deb good.deb y.deb
