@@ -319,6 +319,14 @@ static int read_handle(struct arena *a, Elf *handle, uint64_t size, const char *
 	return 0;
 }
 
+bool elf_is_library(const unsigned char head[ELF_HEAD_LEN])
+{
+	unsigned type = head[16] | (unsigned)head[17] << 8;
+	unsigned machine = head[18] | (unsigned)head[19] << 8;
+	return !memcmp(head, ELFMAG, SELFMAG) && head[EI_CLASS] == ELFCLASS64 &&
+	       head[EI_DATA] == ELFDATA2LSB && type == ET_DYN && machine != EM_CUDA;
+}
+
 int elf_read(struct arena *a, const char *path, struct elf_info *out, struct err *err)
 {
 	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -33,6 +33,10 @@ struct elf_info {
 	uint64_t fatbin_offset, fatbin_size; /* section .nv_fatbin in the file; size 0: none */
 };
 
+#define ELF_HEAD_LEN 20u /* bytes at the front that tell what a file is */
+/* True for an ELF64 little-endian shared object of a processor (cubins are ELF files too). */
+bool elf_is_library(const unsigned char head[ELF_HEAD_LEN]) _must_check_;
+
 /* Reads an ELF64 little-endian shared object; refuses anything else with ERR_FORMAT. */
 int elf_read(struct arena *a, const char *path, struct elf_info *out, struct err *err) _must_check_;
 /* As above from memory (name is used in messages). */

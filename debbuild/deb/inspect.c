@@ -1,6 +1,5 @@
 #include "inspect.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -15,14 +14,12 @@
 #include "fatbin.h"
 #include "version.h"
 
-#define HEAD_LEN 20u /* of an ELF file: enough to know its type and machine */
-
 struct inspector {
 	struct arena *arena;
 	struct inspect_claims *out;
 	char *tmp; /* name of the temporary file */
 	int fd;
-	unsigned char head[HEAD_LEN];
+	unsigned char head[ELF_HEAD_LEN];
 	size_t head_len;
 	bool keep; /* the present file is a shared object and goes to fd */
 	struct strv cuda, torch, python;
@@ -67,14 +64,6 @@ static int write_all(struct inspector *x, const void *p, size_t n, struct err *e
 		n -= (size_t)done;
 	}
 	return 0;
-}
-
-/* A 64-bit little-endian shared object for a processor; cubins are ELF files too. */
-static bool is_library(const unsigned char *h)
-{
-	unsigned type = h[16] | (unsigned)h[17] << 8, machine = h[18] | (unsigned)h[19] << 8;
-	return !memcmp(h, ELFMAG, SELFMAG) && h[EI_CLASS] == ELFCLASS64 &&
-	       h[EI_DATA] == ELFDATA2LSB && type == ET_DYN && machine != EM_CUDA;
 }
 
 static void note_higher(const char **best, const char *v)
@@ -161,18 +150,18 @@ static int take_file(void *arg, const struct deb_file *f, const void *p, size_t 
 	struct inspector *x = arg;
 	if (n == 0)
 		return end_file(x, f, err);
-	if (x->head_len < HEAD_LEN) {
-		size_t more = HEAD_LEN - x->head_len < n ? HEAD_LEN - x->head_len : n;
+	if (x->head_len < ELF_HEAD_LEN) {
+		size_t more = ELF_HEAD_LEN - x->head_len < n ? ELF_HEAD_LEN - x->head_len : n;
 		memcpy(x->head + x->head_len, p, more);
 		x->head_len += more;
 		p = (const char *)p + more;
 		n -= more;
-		if (x->head_len < HEAD_LEN || !is_library(x->head))
+		if (x->head_len < ELF_HEAD_LEN || !elf_is_library(x->head))
 			return 0;
 		x->keep = true;
 		if (ftruncate(x->fd, 0) < 0 || lseek(x->fd, 0, SEEK_SET) < 0)
 			return err_sys(err, "cannot write '%s'", x->tmp);
-		if (write_all(x, x->head, HEAD_LEN, err) < 0)
+		if (write_all(x, x->head, ELF_HEAD_LEN, err) < 0)
 			return -1;
 	}
 	return x->keep ? write_all(x, p, n, err) : 0;
