@@ -226,6 +226,9 @@ static void choose_packages(struct arena *a, const struct selection *sel, struct
 	    (struct plan_package){arena_printf(a, "debkit-cudart-%s", dashed),
 		arena_printf(a, "%s-1", p->toolkit->runtime_version), p->host->deb_arch, "cudart",
 		"cudart"};
+	if (sel->keyring_version)
+		p->packages[p->n_packages++] = (struct plan_package){"debkit-archive-keyring",
+		    arena_strdup(a, sel->keyring_version), "all", "keyring", "keyring"};
 }
 
 static void choose_jobs(const struct selection *sel, struct plan *p)
