@@ -12,7 +12,7 @@ FUZZ_SECONDS ?= 10
 ifeq ($(CONFIG),fuzz)
 override CC := $(FUZZ_CC)
 endif
-PKGS := libarchive gpgme libcurl libelf jansson libcrypto sqlite3 zlib
+PKGS := libarchive gpgme libcurl libelf jansson libcrypto sqlite3 zlib libzstd
 
 CFLAGS_release := -O2 -g
 CFLAGS_debug := -O0 -g3

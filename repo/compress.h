@@ -1,0 +1,12 @@
+/* Compression of whole buffers: the only user of zlib and zstd. Same input, same bytes. */
+#pragma once
+#include "../debbuild/base/compat.h"
+#include <stddef.h>
+
+struct buf;
+struct err;
+
+/* Appends one gzip member (no name, no time). */
+int compress_gz(const void *p, size_t n, struct buf *out, struct err *err) _must_check_;
+/* Appends one zstd frame that states its plain size. */
+int compress_zst(const void *p, size_t n, struct buf *out, struct err *err) _must_check_;
