@@ -13,6 +13,7 @@
 #include "../base/xalloc.h"
 #include "../deb/deb.h"
 #include "../deb/fatbin.h"
+#include "../deb/inspect.h"
 #include "../deb/stanza.h"
 #include "../sign/debsig.h"
 #include "../sign/keyring.h"
@@ -238,15 +239,16 @@ static int make_control(struct arena *a, const struct stage_context *c,
 	return 0;
 }
 
-/* The finished file is read once more: what dpkg would refuse, or a claim that is not so. */
+/* The finished file is read once more, as a stranger's: what dpkg would refuse, or a claim that is
+ * not so, does not leave the house. */
 static int check_result(const char *path, struct pack_result *res, struct err *err)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
-	struct deb_info info;
-	if (deb_read(&a, path, DEB_READ_SIGNED, NULL, NULL, &info, err) < 0)
+	struct inspect_claims claims;
+	if (inspect_deb(&a, path, &claims, err) < 0 || inspect_check(&claims, err) < 0)
 		return -1;
-	memcpy(res->sha256, info.sha256, SHA256_HEX);
-	res->size = info.size;
+	memcpy(res->sha256, claims.info.sha256, SHA256_HEX);
+	res->size = claims.info.size;
 	return 0;
 }
 

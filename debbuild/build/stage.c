@@ -268,8 +268,14 @@ static int stage_keyring(
 		return -1;
 	if (!c->repo_url)
 		return 0;
-	return put_template(
-	    c, pkg, dir, "etc/apt/sources.list.d/debkit.sources", "sources.in", err);
+	_cleanup_(buf_done) struct buf sources = BUF_INIT(TEXT_MAX);
+	_cleanup_(strv_done) struct strv components = STRV_INIT, keys = STRV_INIT;
+	strv_add(&components, "main");
+	strv_add(&keys, c->sign_key);
+	if (sources_write(c->repo_url, "stable", &components, &keys, &sources, err) < 0)
+		return -1;
+	return put_text(
+	    dir, "etc/apt/sources.list.d/debkit.sources", sources.data, sources.len, err);
 }
 
 int stage_package(
