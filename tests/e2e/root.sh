@@ -27,7 +27,7 @@ make_root() {
 		mkdir -p "$top/build/roots"
 		sources=$(ls /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | head -1)
 		grep -q "$suite" "$sources" || sources=
-		mmdebstrap --mode=root --variant=apt --include=python3,ca-certificates "$suite" \
+		mmdebstrap --mode=root --format=tar --variant=apt --include=python3,ca-certificates "$suite" \
 			"$tar.tmp" ${sources:+"$sources"} && mv "$tar.tmp" "$tar" || return
 	fi
 	mkdir -p "$dir" && tar -xf "$tar" -C "$dir" --exclude='./dev/*' || return
@@ -56,6 +56,7 @@ in_root() {
 }
 
 no_compiler() {
+	[ -x "$1/usr/bin/python3" ] && [ -x "$1/usr/bin/apt-get" ] || return
 	! find "$1"/usr/bin "$1"/usr/local "$1"/usr/lib/gcc "$1"/usr/include \
 		\( -name 'gcc*' -o -name 'cc' -o -name 'g++*' -o -name 'nvcc*' -o -name 'clang*' \
 		-o -name Python.h -o -name 'ptxas*' \) 2>/dev/null | grep .
