@@ -29,12 +29,12 @@ struct cmd {
 	int (*run)(const struct strv *operands, struct err *err);
 };
 
-extern const struct cmd cmd_build __attribute__((weak));
-extern const struct cmd cmd_disable __attribute__((weak));
-extern const struct cmd cmd_enable __attribute__((weak));
-extern const struct cmd cmd_keys __attribute__((weak));
-extern const struct cmd cmd_plan __attribute__((weak));
-extern const struct cmd cmd_publish __attribute__((weak));
-extern const struct cmd cmd_sign __attribute__((weak));
-extern const struct cmd cmd_step __attribute__((weak));
-extern const struct cmd cmd_verify __attribute__((weak));
+extern const struct cmd cmd_build;
+extern const struct cmd cmd_disable;
+extern const struct cmd cmd_enable;
+extern const struct cmd cmd_keys;
+extern const struct cmd cmd_plan;
+extern const struct cmd cmd_publish;
+extern const struct cmd cmd_sign;
+extern const struct cmd cmd_step;
+extern const struct cmd cmd_verify;

@@ -33,8 +33,7 @@ static void print_list(void)
 	    "Builds CUDA extensions as signed .deb packages and publishes them for apt.\n\n"
 	    "commands:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (commands[i])
-			buf_printf(&b, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
+		buf_printf(&b, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
 	buf_puts(&b, "\n`debkit COMMAND --help` tells more; `debkit --version` the version.\n");
 	print(&b);
 }
@@ -74,7 +73,7 @@ static void print_man(void)
 static const struct cmd *find(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (commands[i] && !strcmp(commands[i]->name, name))
+		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
 }
