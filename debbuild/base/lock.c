@@ -5,6 +5,7 @@
 #include <sys/file.h>
 
 #include "err.h"
+#include "intr.h"
 
 int lock_take(
     const char *path, bool wait, void (*waiting)(const char *path), int *out, struct err *err)
@@ -20,9 +21,12 @@ int lock_take(
 			    "another debkit works here: '%s' is locked; wait for it to end", path);
 		if (waiting)
 			waiting(path);
-		while (flock(fd, LOCK_EX) < 0)
+		while (flock(fd, LOCK_EX) < 0) {
 			if (errno != EINTR)
 				return err_sys(err, "cannot lock '%s'", path);
+			if (intr_check(err) < 0)
+				return -1;
+		}
 	}
 	*out = take_fd(&fd);
 	return 0;
