@@ -50,7 +50,7 @@ double clock_monotonic(void)
 
 static void format(time_t t, const char *zone, char out[CLOCK_RFC_MAX])
 {
-	struct tm tm;
+	struct tm tm = {0};
 	gmtime_r(&t, &tm);
 	snprintf(out, CLOCK_RFC_MAX, "%s, %02d %s %04d %02d:%02d:%02d %s", days[tm.tm_wday % 7],
 	    tm.tm_mday, months[tm.tm_mon % 12], tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec,
@@ -67,26 +67,34 @@ void clock_format_changelog(time_t t, char out[CLOCK_RFC_MAX])
 	format(t, "+0000", out);
 }
 
+static int month_number(const char *name)
+{
+	for (int i = 0; i < 12; i++)
+		if (!strcmp(name, months[i]))
+			return i;
+	return -1;
+}
+
 int clock_parse_release(const char *s, time_t *out)
 {
-	char day[4], month[4], zone[6];
+	static const char *const zones[] = {"UTC", "GMT", "Z", "+0000"};
+	char month[4], again[CLOCK_RFC_MAX];
 	struct tm tm = {0};
-	int end = 0;
-	if (sscanf(s, "%3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d %5[A-Za-z+0-9]%n", day,
-		&tm.tm_mday, month, &tm.tm_year, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, zone,
-		&end) != 8 ||
-	    s[end])
-		return -1;
-	if (strcmp(zone, "UTC") && strcmp(zone, "GMT") && strcmp(zone, "Z") &&
-	    strcmp(zone, "+0000"))
-		return -1;
-	for (tm.tm_mon = 0; tm.tm_mon < 12; tm.tm_mon++)
-		if (!strcmp(month, months[tm.tm_mon]))
-			break;
-	if (tm.tm_mon == 12 || tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour > 23 ||
-	    tm.tm_min > 59 || tm.tm_sec > 60 || tm.tm_year < 1970)
+	int at = 0;
+	if (sscanf(s, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d %n", &tm.tm_mday, month,
+		&tm.tm_year, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &at) != 6 ||
+	    !at || tm.tm_year < 1970 || (tm.tm_mon = month_number(month)) < 0)
 		return -1;
 	tm.tm_year -= 1900;
-	*out = timegm(&tm);
-	return 0;
+	time_t t = timegm(&tm);
+	/* Written again it must be the same: no 30 Feb, no wrong day of the week, no -1 hours. */
+	clock_format_release(t, again);
+	if (strncmp(s, again, (size_t)at) != 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(zones); i++)
+		if (!strcmp(s + at, zones[i])) {
+			*out = t;
+			return 0;
+		}
+	return -1;
 }

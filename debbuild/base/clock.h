@@ -20,5 +20,5 @@ double clock_monotonic(void);
 void clock_format_release(time_t t, char out[CLOCK_RFC_MAX]);
 /* "Mon, 30 Nov 2026 07:00:00 +0000" (deb-changelog(5)) into out. */
 void clock_format_changelog(time_t t, char out[CLOCK_RFC_MAX]);
-/* Reads the form of clock_format_release (UTC, GMT or Z); -1 if it is no such date. */
+/* Reads the form of clock_format_release (UTC, GMT, Z or +0000); -1 if it is no such date. */
 int clock_parse_release(const char *s, time_t *out) _must_check_;
