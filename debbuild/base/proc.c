@@ -7,9 +7,11 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "buf.h"
+#include "clock.h"
 #include "err.h"
 #include "intr.h"
 #include "path.h"
@@ -54,7 +56,7 @@ static void apply_env(char *const *env)
 
 static void child(const struct proc_spec *s, const struct pipes *p, const char *program)
 {
-	int in = s->in ? p->in[0] : open("/dev/null", O_RDONLY);
+	int in = s->in ? p->in[0] : open("/dev/null", O_RDONLY | O_CLOEXEC);
 	bool ok = in >= 0 && dup2(in, 0) >= 0;
 	if (s->out || s->line)
 		ok = ok && dup2(p->out[1], 1) >= 0;
@@ -121,23 +123,39 @@ static void pump_out(int *fd, struct buf *to)
 		close(take_fd(fd));
 }
 
+/* A program at work. */
+struct run {
+	const struct proc_spec *spec;
+	pid_t pid;
+	bool passed_on; /* the signal that intr.h noted */
+	double ticked;
+};
+
+/* What is due whenever a wait ends; a wait lasts a second at most, so none is missed. */
+static void look_around(struct run *r)
+{
+	if (intr_pending() && !r->passed_on)
+		r->passed_on = kill(r->pid, SIGINT) == 0;
+	if (r->spec->tick && clock_monotonic() - r->ticked >= 1) {
+		r->spec->tick(r->spec->arg);
+		r->ticked = clock_monotonic();
+	}
+}
+
 /* Feeds the input and collects the output until all pipes are closed. */
-static void pump(const struct proc_spec *s, struct pipes *p, pid_t pid)
+static void pump(struct run *r, struct pipes *p)
 {
 	_cleanup_(buf_done) struct buf lines = BUF_INIT(LINE_LEN_MAX * 2);
+	const struct proc_spec *s = r->spec;
 	struct buf *out = s->out ? s->out : &lines;
 	size_t fed = 0;
-	bool passed_on = false;
 	if (s->in && !s->in_len)
 		close(take_fd(&p->in[1]));
 	while (p->in[1] >= 0 || p->out[0] >= 0 || p->errout[0] >= 0) {
 		struct pollfd pf[3] = {{.fd = p->in[1], .events = POLLOUT},
 		    {.fd = p->out[0], .events = POLLIN}, {.fd = p->errout[0], .events = POLLIN}};
-		int n = poll(pf, 3, s->tick ? 1000 : -1);
-		if (intr_pending() && !passed_on)
-			passed_on = kill(pid, SIGINT) == 0;
-		if (s->tick && n >= 0)
-			s->tick(s->arg);
+		int n = poll(pf, 3, 1000);
+		look_around(r);
 		if (n <= 0)
 			continue;
 		if (p->in[1] >= 0 && pf[0].revents)
@@ -151,16 +169,17 @@ static void pump(const struct proc_spec *s, struct pipes *p, pid_t pid)
 	}
 }
 
-/* Waits; a signal noted meanwhile goes to the child, which ends by it. */
-static int reap(pid_t pid, struct proc_result *res, struct err *err)
+static int reap(struct run *r, struct proc_result *res, struct err *err)
 {
 	struct rusage ru;
 	int status;
-	while (wait4(pid, &status, 0, &ru) < 0) {
+	_close_ int fd = (int)syscall(SYS_pidfd_open, r->pid, 0);
+	for (struct pollfd pf = {.fd = fd, .events = POLLIN}; fd >= 0 && poll(&pf, 1, 1000) <= 0;)
+		look_around(r);
+	while (wait4(r->pid, &status, 0, &ru) < 0) {
 		if (errno != EINTR)
 			return err_sys(err, "cannot wait for a program");
-		if (intr_pending())
-			kill(pid, SIGINT);
+		look_around(r);
 	}
 	res->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	res->cpu_s = (double)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
@@ -192,9 +211,10 @@ int proc_run(const struct proc_spec *s, struct proc_result *res, struct err *err
 	ssize_t n;
 	while ((n = read(p.fail[0], &child_errno, sizeof child_errno)) < 0 && errno == EINTR)
 		;
+	struct run r = {.spec = s, .pid = pid, .ticked = clock_monotonic()};
 	if (n == 0)
-		pump(s, &p, pid);
-	if (reap(pid, res, err) < 0)
+		pump(&r, &p);
+	if (reap(&r, res, err) < 0)
 		return -1;
 	if (n > 0) {
 		errno = child_errno;
@@ -236,5 +256,8 @@ int proc_check(const struct proc_spec *spec, struct err *err)
 
 int proc_capture(char *const *argv, struct buf *out, struct err *err)
 {
-	return proc_check(&(struct proc_spec){.argv = argv, .out = out}, err);
+	_free_ char *what = xasprintf("what '%s' wrote", argv[0]);
+	if (proc_check(&(struct proc_spec){.argv = argv, .out = out}, err) < 0)
+		return -1;
+	return buf_check(out, what, err);
 }

@@ -41,5 +41,6 @@ struct proc_result {
 int proc_run(const struct proc_spec *spec, struct proc_result *res, struct err *err) _must_check_;
 /* As proc_run, and a status other than 0 is ERR_TOOL with the last line of its stderr. */
 int proc_check(const struct proc_spec *spec, struct err *err) _must_check_;
-/* Runs argv and appends its standard output to out; a status other than 0 is ERR_TOOL. */
+/* Runs argv and appends its standard output to out; a status other than 0 is ERR_TOOL, more
+ * output than out may hold ERR_FORMAT. */
 int proc_capture(char *const *argv, struct buf *out, struct err *err) _must_check_;
