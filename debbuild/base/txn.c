@@ -57,12 +57,17 @@ struct txn *txn_new(const char *root)
 	return t;
 }
 
+static int check_name(const struct txn *t, const char *name, struct err *err)
+{
+	if (path_is_safe_member(name))
+		return 0;
+	return err_set(err, ERR_FORMAT, "'%s' is no name inside '%s'", name, t->root);
+}
+
 static struct entry *add_entry(struct txn *t, unsigned phase, const char *name, struct err *err)
 {
-	if (!path_is_safe_member(name)) {
-		err_set(err, ERR_FORMAT, "'%s' is no name inside '%s'", name, t->root);
+	if (check_name(t, name, err) < 0)
 		return NULL;
-	}
 	if (!t->stage) {
 		_free_ char *tmpl = xasprintf("%s/" STAGE_PREFIX "XXXXXX", t->root);
 		if (path_mkdirs(t->root, err) < 0)
@@ -228,6 +233,9 @@ static int commit_phase(struct txn *t, unsigned phase, struct err *err)
 
 int txn_commit(struct txn *t, struct err *err)
 {
+	for (size_t i = 0; i < t->removed.n; i++)
+		if (check_name(t, t->removed.v[i], err) < 0)
+			return -1;
 	if (sync_staged(t, err) < 0)
 		return -1;
 	unsigned last = 0;

@@ -12,8 +12,8 @@
  *	txn_free(t);                            without a commit: staged files are removed
  *
  * Paths are relative to root. Leftovers of a killed run are removed by txn_sweep.
- * DEBKIT_FAULT=N[:ENOSPC|:EIO|:kill] makes the N-th write, rename, fsync, link or unlink of the
- * process fail or kill it: the one place of fault injection, for tests.
+ * DEBKIT_FAULT=N[:ENOSPC|:EIO|:kill] makes the N-th open, mkdir, write, rename, fsync or unlink
+ * of the process fail or kill it: the one place of fault injection, for tests.
  */
 #pragma once
 #include "compat.h"
@@ -29,7 +29,8 @@ int txn_put(struct txn *t, unsigned phase, const char *name, const void *p, size
 /* Stages a copy of a file, by reflink or copy_file_range where the file systems allow it. */
 int txn_copy(struct txn *t, unsigned phase, const char *name, const char *from,
     struct err *err) _must_check_;
-/* Removes a name after all phases have been committed; absent is success. */
+/* Removes a name after all phases have been committed; absent is success, a name outside the root
+ * fails the commit before it changes anything. */
 void txn_remove(struct txn *t, const char *name);
 int txn_commit(struct txn *t, struct err *err) _must_check_;
 void txn_free(struct txn *t); /* accepts NULL */
