@@ -21,6 +21,7 @@ char *buf_reserve(struct buf *b, size_t n)
 		while (cap < need)
 			cap += cap / 2;
 		b->data = xreallocarray(b->data, cap, 1);
+		b->data[b->len] = '\0';
 		b->cap = cap;
 	}
 	return b->data + b->len;

@@ -28,7 +28,8 @@ void buf_append(struct buf *b, const void *p, size_t n);
 void buf_puts(struct buf *b, const char *s);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) _printf_(2, 3);
-/* Room for n more bytes at data + len, or NULL past the maximum; the caller adds to len. */
+/* Room for n more bytes and a NUL at data + len, or NULL past the maximum; the caller adds to len
+ * and writes the NUL. */
 char *buf_reserve(struct buf *b, size_t n) _must_check_;
 void buf_truncate(struct buf *b, size_t len);
 /* 0, or ERR_FORMAT "WHAT is larger than N bytes". */

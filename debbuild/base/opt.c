@@ -136,9 +136,12 @@ void opt_synopsis(const struct opt *opts, struct buf *out)
 		    o->arg ? o->arg : "");
 }
 
-/* roff reads a hyphen as such only when it is escaped. */
+/* roff reads a hyphen as such only when it is escaped, and a dot or quote that begins a line as
+ * a request. */
 static void roff(struct buf *out, const char *s)
 {
+	if (*s == '.' || *s == '\'')
+		buf_puts(out, "\\&");
 	for (; *s; s++) {
 		if (*s == '-' || *s == '\\')
 			buf_putc(out, '\\');

@@ -114,8 +114,8 @@ int path_mkdirs(const char *path, struct err *err)
 	if (path_is_dir(path))
 		return 0;
 	_free_ char *work = xstrdup(path);
-	for (char *p = work + 1; *p; p++) {
-		if (*p != '/')
+	for (char *p = work; *p; p++) {
+		if (*p != '/' || p == work)
 			continue;
 		*p = '\0';
 		if (make_dir(work, err) < 0)

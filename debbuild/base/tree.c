@@ -23,10 +23,14 @@ int path_list(const char *dir, struct strv *names, struct err *err)
 	if (!d)
 		return err_sys(err, "cannot list '%s'", dir);
 	_cleanup_(strv_done) struct strv found = STRV_INIT;
-	errno = 0;
-	for (struct dirent *e; (e = readdir(d));)
+	for (;;) {
+		errno = 0;
+		struct dirent *e = readdir(d);
+		if (!e)
+			break;
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
 			strv_add(&found, e->d_name);
+	}
 	if (errno)
 		return err_sys(err, "cannot list '%s'", dir);
 	strv_sort(&found);
