@@ -12,7 +12,7 @@ FUZZ_SECONDS ?= 10
 ifeq ($(CONFIG),fuzz)
 override CC := $(FUZZ_CC)
 endif
-PKGS := libarchive gpgme libcurl libelf jansson libcrypto sqlite3 zlib libzstd
+PKGS := libarchive gpgme libcurl libelf jansson libcrypto sqlite3 zlib libzstd liblzma
 
 CFLAGS_release := -O2 -g
 CFLAGS_debug := -O0 -g3
@@ -70,7 +70,7 @@ $(B)/fuzz_%: tests/fuzz/fuzz_%.c $(B)/libdebkit.a
 
 # Debian packages that the build needs, and those that the tests need beside them.
 BUILD_DEPS := gcc g++ make pkg-config libarchive-dev libgpgme-dev libcurl4-openssl-dev libelf-dev \
-	libjansson-dev libssl-dev libsqlite3-dev zlib1g-dev libzstd-dev ninja-build dpkg-dev clang-22 \
+	libjansson-dev libssl-dev libsqlite3-dev zlib1g-dev libzstd-dev liblzma-dev ninja-build dpkg-dev clang-22 \
 	python3-dev python3-pip gnupg gpgv ca-certificates
 CHECK_DEPS := libcmocka-dev clang libclang-rt-14-dev clang-format perl debsig-verify lintian \
 	mmdebstrap apt-utils zstd xz-utils strace binutils file nginx-light reprepro faketime \

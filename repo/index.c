@@ -1,117 +1,267 @@
 #include "index.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "../debbuild/base/arena.h"
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/err.h"
+#include "../debbuild/base/parallel.h"
 #include "../debbuild/base/path.h"
 #include "../debbuild/base/txn.h"
 #include "../debbuild/base/xalloc.h"
-#include "../debbuild/deb/stanza.h"
-#include "compress.h"
-#include "publish.h"
-#include "suite.h"
+#include "index_plan.h"
+#include "phase.h"
+#include "release.h"
+#include "xz.h"
 
-#define INDEX_MAX ((size_t)1 << 30)
+/* A plain Packages is written beside the packed ones up to this size: handy for people, while a
+ * large one would be most of what a publish writes. Its digest stands in Release in any case. */
+#define PLAIN_MAX ((uint64_t)1 << 20)
+#define TAIL_MAX  ((size_t)1 << 20)
 
-static struct pkg *find(const struct index *x, const struct pkg *p)
+struct writer {
+	struct arena *arena;
+	struct txn *txn;
+	const struct index_spec *spec;
+	const struct index_row *old;
+	struct piece_source source;
+	struct piece_job *jobs;
+	size_t n_jobs, first; /* jobs before first are copied as they are */
+	bool made[INDEX_FILES];
+	const char *name[INDEX_FILES];
+	int fd[INDEX_FILES];
+	struct sums sums[INDEX_FILES];
+	struct xz_index *xz;
+	struct piece *pieces;
+};
+
+char *index_dir(struct arena *a, const struct index_spec *x)
 {
-	for (size_t i = 0; i < x->packages.n; i++) {
-		struct pkg *q = &x->packages.v[i];
-		if (!strcmp(q->name, p->name) && !strcmp(q->version, p->version) &&
-		    !strcmp(q->arch, p->arch))
-			return q;
-	}
-	return NULL;
+	return arena_printf(a, "dists/%s/%s/binary-%s", x->suite, x->component, x->arch);
 }
 
-int index_add(struct index *x, const struct pkg *p, struct err *err)
+static char *file_name(struct arena *a, const struct index_spec *x, int kind)
 {
-	const struct pkg *q = find(x, p);
-	if (!q) {
-		pkg_list_add(&x->packages, p);
-		return 1;
-	}
-	if (!strcmp(q->sha256, p->sha256))
-		return 0;
-	return err_set(err, ERR_CONFLICT,
-	    "'%s': %s %s %s is published with other bytes: SHA256 %s there, %s here; raise the "
-	    "version",
-	    p->from, p->name, p->version, p->arch, q->sha256, p->sha256);
+	return arena_printf(a, "%s/Packages%s", index_dir(a, x), index_suffix[kind]);
 }
 
-int index_load(struct arena *a, const char *root, const struct suite *s, const char *component,
-    struct index *x, struct err *err)
+bool index_intact(const struct index_spec *x, const struct index_row *row)
 {
-	*x = (struct index){.component = component};
-	for (size_t i = 0; i < s->archs.n; i++) {
-		const char *path = arena_printf(
-		    a, "%s/%s/Packages", root, suite_index_dir(a, s, component, s->archs.v[i]));
-		struct stanza_list list = {0};
-		if (!path_exists(path))
-			continue;
-		if (stanza_parse_file(a, path, 0, &list, err) < 0)
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	for (int kind = 0; kind < INDEX_FILES; kind++) {
+		struct ident now;
+		const struct ident *then = &row->files[kind];
+		const char *path = arena_printf(&a, "%s/%s", x->root, file_name(&a, x, kind));
+		if (then->ino && (ident_get(path, &now) < 0 || !ident_same(&now, then)))
+			return false;
+	}
+	return row->files[FILE_ZST].ino && (row->files[FILE_XZ].ino != 0) == x->compat;
+}
+
+static void writer_done(struct writer *w)
+{
+	for (int kind = 0; kind < INDEX_FILES; kind++) {
+		close_fd(&w->fd[kind]);
+		close_fd(&w->source.fd[kind]);
+	}
+	free(w->jobs);
+	xz_index_free(w->xz);
+}
+
+static int open_files(struct writer *w, struct err *err)
+{
+	for (int kind = 0; kind < INDEX_FILES; kind++) {
+		w->name[kind] = file_name(w->arena, w->spec, kind);
+		const char *path = arena_printf(w->arena, "%s/%s", w->spec->root, w->name[kind]);
+		if (!w->old->stale && w->old->files[kind].ino)
+			w->source.fd[kind] = open(path, O_RDONLY | O_CLOEXEC);
+		if (w->made[kind] &&
+		    (w->fd[kind] = txn_create(w->txn, PHASE_INDEX, w->name[kind], err)) < 0)
 			return -1;
-		for (size_t k = 0; k < list.n; k++) {
-			struct pkg p;
-			if (pool_from_stanza(a, &list.v[k], path, &p, err) < 0 ||
-			    index_add(x, &p, err) < 0)
-				return -1;
-		}
+		sums_init(&w->sums[kind], w->spec->compat);
 	}
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int put(struct writer *w, int kind, const struct buf *b, struct err *err)
 {
-	return pkg_compare(a, b);
+	sums_update(&w->sums[kind], buf_str(b), b->len);
+	return w->fd[kind] < 0 ? 0 : txn_write(w->fd[kind], buf_str(b), b->len, w->name[kind], err);
 }
 
-static int stage_one(struct arena *a, const char *suite_dir, const char *name, const struct buf *b,
-    struct txn *t, struct release_file *file, struct err *err)
+static int count_old_xz_blocks(struct writer *w, struct err *err)
 {
-	char hex[DIGEST_HEX_MAX];
-	digest_hex(DIGEST_SHA256, buf_str(b), b->len, hex);
-	*file = (struct release_file){.name = name, .size = b->len};
-	memcpy(file->sha256, hex, SHA256_HEX);
-	const char *dir = arena_strndup(a, name, (size_t)(path_base(name) - name));
-	const char *by_hash = arena_printf(a, "%s/%sby-hash/SHA256/%s", suite_dir, dir, hex);
-	if (txn_put(t, PHASE_BY_HASH, by_hash, buf_str(b), b->len, err) < 0)
-		return -1;
-	const char *full = arena_printf(a, "%s/%s", suite_dir, name);
-	return txn_put(t, PHASE_INDEX, full, buf_str(b), b->len, err);
-}
-
-int index_stage(struct arena *a, const struct suite *s, const struct index *x, const char *arch,
-    struct txn *t, struct release_file *files, struct err *err)
-{
-	_cleanup_(buf_done) struct buf plain = BUF_INIT(INDEX_MAX);
-	_cleanup_(buf_done) struct buf gz = BUF_INIT(INDEX_MAX);
-	_cleanup_(buf_done) struct buf zst = BUF_INIT(INDEX_MAX);
-	if (x->packages.n)
-		qsort(x->packages.v, x->packages.n, sizeof *x->packages.v, compare);
-	for (size_t i = 0; i < x->packages.n; i++) {
-		const struct pkg *p = &x->packages.v[i];
-		if (strcmp(p->arch, "all") && strcmp(p->arch, arch))
-			continue;
-		if (plain.len)
-			buf_putc(&plain, '\n');
-		buf_puts(&plain, p->text);
+	for (size_t i = 0; w->made[FILE_XZ] && i < w->first; i++) {
+		char head[XZ_BLOCK_HEAD];
+		ssize_t n = pread(w->source.fd[FILE_XZ], head, sizeof head,
+		    (off_t)w->old->pieces[i].offset[FILE_XZ]);
+		if (n < 0)
+			return err_sys(err, "cannot read '%s'", w->name[FILE_XZ]);
+		if (xz_index_add(w->xz, head, (size_t)n, err) < 0)
+			return -1;
 	}
-	if (buf_check(&plain, "index", err) < 0 ||
-	    compress_gz(buf_str(&plain), plain.len, &gz, err) < 0 ||
-	    compress_zst(buf_str(&plain), plain.len, &zst, err) < 0)
-		return -1;
-	const char *suite_dir = arena_printf(a, "dists/%s", s->name);
-	const char *name = arena_printf(a, "%s/binary-%s/Packages", x->component, arch);
-	if (stage_one(a, suite_dir, name, &plain, t, &files[0], err) < 0 ||
-	    stage_one(a, suite_dir, arena_printf(a, "%s.gz", name), &gz, t, &files[1], err) < 0)
-		return -1;
-	return stage_one(a, suite_dir, arena_printf(a, "%s.zst", name), &zst, t, &files[2], err);
+	return 0;
 }
 
-void index_done(struct index *x)
+/* What stands before the first change: bytes by the kernel's copying, digests from the state. */
+static int copy_prefix(struct writer *w, struct err *err)
 {
-	pkg_list_done(&x->packages);
+	const struct piece *last = w->first ? &w->old->pieces[w->first - 1] : NULL;
+	for (int kind = 0; last && kind < INDEX_FILES; kind++) {
+		w->sums[kind] = last->sums[kind];
+		if (w->fd[kind] >= 0 &&
+		    txn_write_range(w->fd[kind], w->source.fd[kind], 0,
+			last->offset[kind] + last->size[kind], w->name[kind], err) < 0)
+			return -1;
+	}
+	if (last) {
+		memcpy(w->pieces, w->old->pieces, w->first * sizeof *w->pieces);
+		return count_old_xz_blocks(w, err);
+	}
+	_cleanup_(buf_done) struct buf header = BUF_INIT(XZ_HEADER);
+	if (!w->made[FILE_XZ])
+		return 0;
+	return xz_header(&header, err) < 0 ? -1 : put(w, FILE_XZ, &header, err);
+}
+
+static int put_piece(struct writer *w, size_t i, struct err *err)
+{
+	struct piece_job *job = &w->jobs[i];
+	struct piece *p = &w->pieces[i];
+	if (job->err.code) {
+		*err = job->err;
+		return err_wrap(err, "'%s'", w->name[FILE_PLAIN]);
+	}
+	p->seq = job->seq;
+	for (int kind = 0; kind < INDEX_FILES; kind++) {
+		if (kind != FILE_PLAIN && !w->made[kind])
+			continue;
+		if (put(w, kind, &job->out[kind], err) < 0)
+			return -1;
+		p->size[kind] = job->out[kind].len;
+		p->sums[kind] = w->sums[kind];
+	}
+	if (!w->made[FILE_XZ])
+		return 0;
+	return xz_index_add(w->xz, buf_str(&job->out[FILE_XZ]), job->out[FILE_XZ].len, err);
+}
+
+static void make_job(void *arg, size_t i)
+{
+	struct piece_job *jobs = arg;
+	piece_make(&jobs[i]);
+}
+
+/* A few pieces at a time, so that memory does not grow with the index. */
+static int put_pieces(struct writer *w, struct err *err)
+{
+	size_t batch = 2 * parallel_threads();
+	for (size_t at = w->first; at < w->n_jobs; at += batch) {
+		size_t n = w->n_jobs - at < batch ? w->n_jobs - at : batch;
+		int rc = 0;
+		parallel_run(n, make_job, &w->jobs[at]);
+		for (size_t i = at; i < at + n; i++) {
+			if (rc == 0)
+				rc = put_piece(w, i, err);
+			piece_done(&w->jobs[i]);
+		}
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_xz_tail(struct writer *w, struct err *err)
+{
+	_cleanup_(buf_done) struct buf tail = BUF_INIT(TAIL_MAX);
+	if (!w->made[FILE_XZ])
+		return 0;
+	return xz_index_write(w->xz, &tail, err) < 0 ? -1 : put(w, FILE_XZ, &tail, err);
+}
+
+static int link_by_hash(struct writer *w, int kind, const struct sums_hex *hex, struct err *err)
+{
+	const char *dir = index_dir(w->arena, w->spec);
+	for (int alg = 0; alg < SUM_ALGS; alg++) {
+		if (!*hex->hex[alg])
+			continue;
+		const char *name =
+		    arena_printf(w->arena, "%s/by-hash/%s/%s", dir, sum_names[alg], hex->hex[alg]);
+		if (txn_link_staged(w->txn, PHASE_BY_HASH, name, w->name[kind], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int finish(
+    struct writer *w, struct index_row *row, struct release_list *files, struct err *err)
+{
+	size_t skip = strlen("dists/") + strlen(w->spec->suite) + 1;
+	for (int kind = 0; kind < INDEX_FILES; kind++) {
+		row->files[kind] = (struct ident){0};
+		if (!w->made[kind] && kind != FILE_PLAIN)
+			continue;
+		struct release_file f = {.name = w->name[kind] + skip};
+		sums_hex(&w->sums[kind], &f.sums);
+		release_list_add(files, &f);
+		if (!w->made[kind])
+			continue;
+		if (ident_get_fd(w->fd[kind], &row->files[kind]) < 0)
+			return err_sys(err, "cannot look at '%s'", w->name[kind]);
+		if (link_by_hash(w, kind, &f.sums, err) < 0)
+			return -1;
+	}
+	if (w->old->files[FILE_PLAIN].ino && !w->made[FILE_PLAIN])
+		txn_remove(w->txn, w->name[FILE_PLAIN]);
+	return 0;
+}
+
+static int update_state(struct writer *w, struct state *state, struct index_row *row,
+    const struct index_change *c, struct err *err)
+{
+	for (size_t i = 0; i < c->n_removals; i++)
+		if (state_drop_member(state, row->id, c->removals[i].deb, err) < 0)
+			return -1;
+	for (size_t i = w->first; i < w->n_jobs; i++) {
+		const struct piece_job *job = &w->jobs[i];
+		for (size_t k = 1; k < job->n_old; k++)
+			if (state_move_members(state, row->id, job->old[k].seq, job->seq, err) < 0)
+				return -1;
+		for (size_t k = 0; k < job->n_adds; k++)
+			if (state_put_member(state, row->id, job->adds[k].deb, job->seq, err) < 0)
+				return -1;
+	}
+	row->pieces = w->pieces;
+	row->n_pieces = w->n_jobs;
+	row->stale = false;
+	return state_put_index(state, row, w->first, err);
+}
+
+int index_write(struct arena *a, struct state *state, struct txn *t, const struct index_spec *x,
+    struct index_row *row, const struct index_change *c, struct release_list *files,
+    struct err *err)
+{
+	struct index_row old = *row;
+	_cleanup_(writer_done) struct writer w = {.arena = a,
+	    .txn = t,
+	    .spec = x,
+	    .old = &old,
+	    .source = {{-1, -1, -1, -1}},
+	    .made = {[FILE_GZ] = true, [FILE_ZST] = true, [FILE_XZ] = x->compat},
+	    .fd = {-1, -1, -1, -1},
+	    .xz = xz_index_new()};
+	w.jobs = index_plan(&old, c, &w.n_jobs);
+	w.made[FILE_PLAIN] = index_plan_size(w.jobs, w.n_jobs) <= PLAIN_MAX;
+	for (size_t i = 0; i < w.n_jobs; i++) {
+		w.jobs[i].source = &w.source;
+		memcpy(w.jobs[i].made, w.made, sizeof w.made);
+	}
+	/* A plain file that is not there cannot be copied. */
+	if (!w.made[FILE_PLAIN] || old.files[FILE_PLAIN].ino)
+		while (w.first < w.n_jobs && w.jobs[w.first].keep)
+			w.first++;
+	w.pieces = arena_alloc(a, w.n_jobs * sizeof *w.pieces);
+	if (open_files(&w, err) < 0 || copy_prefix(&w, err) < 0 || put_pieces(&w, err) < 0 ||
+	    put_xz_tail(&w, err) < 0 || finish(&w, row, files, err) < 0)
+		return -1;
+	return update_state(&w, state, row, c, err);
 }

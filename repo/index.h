@@ -1,33 +1,40 @@
-/* Packages indexes of one suite: what is listed, and the files made from it. */
+/*
+ * One index of a suite (Packages of a component and architecture), written anew from the pieces
+ * that it has and what changes. Pieces before the first change are copied with their digests;
+ * only changed ones are compressed.
+ */
 #pragma once
-#include "../debbuild/base/compat.h"
-#include "pool.h"
-#include "release.h"
+#include "piece.h"
+#include "state_index.h"
 
 struct arena;
 struct err;
-struct suite;
+struct release_list;
 struct txn;
 
-/* All packages of a suite's component, whatever their architecture. */
-struct index {
-	const char *component;
-	struct pkg_list packages;
+struct index_spec {
+	const char *root, *suite, *component, *arch;
+	bool compat; /* .xz too, and all digests */
 };
 
-/* Reads the indexes that dists/SUITE holds now. */
-int index_load(struct arena *a, const char *root, const struct suite *s, const char *component,
-    struct index *x, struct err *err) _must_check_;
+struct index_change {
+	const struct pkg *adds; /* in the order in which they shall stand, with their deb ids */
+	size_t n_adds;
+	const struct piece_removal *removals; /* by seq */
+	size_t n_removals;
+};
+
 /*
- * Adds p. Returns 1 if it was added, 0 if the very same bytes are listed already, -1 with
- * ERR_CONFLICT if other bytes are listed under the name, version and architecture.
+ * True if the files of the last write are on disk as they were then, so that pieces may be read
+ * from them.
  */
-int index_add(struct index *x, const struct pkg *p, struct err *err) _must_check_;
+bool index_intact(const struct index_spec *x, const struct index_row *row) _must_check_;
 /*
- * Stages Packages, .gz and .zst for arch ("all" packages are in each) and their by-hash names,
- * and appends their entries to files (room for INDEX_FILES).
+ * Stages the files with their by-hash names, appends them to files, and brings row and the
+ * members' pieces in the state up to date. A stale row has nothing to go on from: adds are all.
  */
-#define INDEX_FILES 3
-int index_stage(struct arena *a, const struct suite *s, const struct index *x, const char *arch,
-    struct txn *t, struct release_file *files, struct err *err) _must_check_;
-void index_done(struct index *x);
+int index_write(struct arena *a, struct state *state, struct txn *t, const struct index_spec *x,
+    struct index_row *row, const struct index_change *change, struct release_list *files,
+    struct err *err) _must_check_;
+/* "dists/SUITE/COMPONENT/binary-ARCH"; owned by the arena. */
+char *index_dir(struct arena *a, const struct index_spec *x) _must_check_;

@@ -13,6 +13,8 @@
 #include "../debbuild/sign/debsig.h"
 
 #define STANZA_MAX ((size_t)16 << 20)
+/* Longer names cannot be files: each part of a path holds at most 255 bytes. */
+#define FILE_NAME_MAX 255
 
 /* Fields that the index sets itself: a control file cannot speak for them. */
 static const char *const own_fields[] = {
@@ -24,12 +26,19 @@ char *pool_dir(struct arena *a, const char *component, const char *source)
 	return arena_printf(a, "pool/%s/%.*s/%s", component, prefix, source, source);
 }
 
-/* The source package's name: the Source field without its version in brackets. */
-static int source_name(struct arena *a, const struct deb_info *d, const char **out, struct err *err)
+bool pool_has(const char *root, const char *path, uint64_t size)
 {
-	const char *field = stanza_get(&d->control, "Source");
+	struct ident i;
+	_free_ char *full = path_join(root, path);
+	return ident_get(full, &i) == 0 && (uint64_t)i.size == size;
+}
+
+/* The source package's name: the Source field without its version in brackets. */
+static int source_name(struct arena *a, const struct stanza *s, const char **out, struct err *err)
+{
+	const char *field = stanza_get(s, "Source");
 	if (!field)
-		field = stanza_get(&d->control, "Package");
+		field = stanza_get(s, "Package");
 	char *name = arena_strndup(a, field, strcspn(field, " ("));
 	if (version_check_package(name, err) < 0)
 		return err_wrap(err, "Source '%s'", field);
@@ -37,84 +46,93 @@ static int source_name(struct arena *a, const struct deb_info *d, const char **o
 	return 0;
 }
 
-static const char *pool_path(
-    struct arena *a, const char *component, const char *source, const struct pkg *p)
+static int set_path(struct arena *a, const struct stanza *s, struct pkg *p, struct err *err)
 {
-	const char *colon = strchr(p->version, ':');
-	return arena_printf(a, "%s/%s_%s_%s.deb", pool_dir(a, component, source), p->name,
+	const char *source = NULL, *colon = strchr(p->version, ':');
+	if (source_name(a, s, &source, err) < 0)
+		return -1;
+	p->path = arena_printf(a, "%s/%s_%s_%s.deb", pool_dir(a, p->component, source), p->name,
 	    colon ? colon + 1 : p->version, p->arch);
+	if (!path_is_safe_member(p->path) || strlen(path_base(p->path)) > FILE_NAME_MAX ||
+	    strlen(source) > FILE_NAME_MAX)
+		return err_set(err, ERR_FORMAT, "'%s' cannot be a file in the pool", p->path);
+	return 0;
 }
 
-static int make_text(struct arena *a, struct stanza *s, struct pkg *p, struct err *err)
+static int set_hashes(
+    struct arena *a, struct deb_info *d, const char *file, bool all, struct err *err)
 {
+	struct stanza *s = &d->control;
+	char sha512[DIGEST_HEX_MAX];
+	uint64_t size;
+	stanza_set(a, s, "SHA256", d->sha256);
+	if (!all)
+		return 0;
+	stanza_set(a, s, "MD5sum", d->md5);
+	stanza_set(a, s, "SHA1", d->sha1);
+	if (digest_file_hex(DIGEST_SHA512, file, sha512, &size, err) < 0)
+		return -1;
+	stanza_set(a, s, "SHA512", sha512);
+	return 0;
+}
+
+static int make_text(
+    struct arena *a, struct deb_info *d, bool all_hashes, struct pkg *p, struct err *err)
+{
+	struct stanza *s = &d->control;
 	const char *description = stanza_get(s, "Description");
 	for (size_t i = 0; i < ARRAY_SIZE(own_fields); i++)
 		stanza_unset(s, own_fields[i]);
 	stanza_unset(s, "Description");
 	stanza_set(a, s, "Filename", p->path);
 	stanza_set(a, s, "Size", arena_printf(a, "%llu", (unsigned long long)p->size));
-	stanza_set(a, s, "SHA256", p->sha256);
+	if (set_hashes(a, d, p->from, all_hashes, err) < 0)
+		return -1;
 	stanza_set(a, s, "Description", description);
 	_cleanup_(buf_done) struct buf b = BUF_INIT(STANZA_MAX);
 	stanza_write(s, &b);
 	if (buf_check(&b, "control file", err) < 0)
 		return -1;
 	p->text = arena_strndup(a, b.data, b.len);
+	p->text_len = b.len;
 	return 0;
 }
 
-int pool_admit(struct arena *a, const char *file, const char *component, const char *keyring,
-    struct pkg *out, struct err *err)
+int pool_admit(struct arena *a, const char *file, const struct admit_spec *spec, struct pkg *out,
+    struct err *err)
 {
 	struct deb_info d = {0};
+	struct pkg p = {.component = spec->component, .from = file};
 	char fpr[41];
-	if (deb_read(a, file, DEB_READ_SIGNED, NULL, NULL, &d, err) < 0)
+	unsigned flags = DEB_READ_SIGNED | (spec->all_hashes ? DEB_READ_HASHES : 0);
+	if (ident_get(file, &p.ident) < 0)
+		return err_set(err, ERR_SYSTEM, "'%s' is no file that can be read", file);
+	if (deb_read(a, file, flags, NULL, NULL, &d, err) < 0)
 		return -1;
-	if (keyring && debsig_verify(file, keyring, fpr, err) < 0)
+	if (spec->keyring && debsig_verify(file, spec->keyring, fpr, err) < 0)
 		return -1;
-	struct pkg p = {.name = stanza_get(&d.control, "Package"),
-	    .version = stanza_get(&d.control, "Version"),
-	    .arch = stanza_get(&d.control, "Architecture"),
-	    .size = d.size,
-	    .from = arena_strdup(a, file)};
+	p.name = stanza_get(&d.control, "Package");
+	p.version = stanza_get(&d.control, "Version");
+	p.arch = stanza_get(&d.control, "Architecture");
+	p.size = d.size;
 	memcpy(p.sha256, d.sha256, sizeof p.sha256);
-	const char *source;
-	if (source_name(a, &d, &source, err) < 0)
-		return err_wrap(err, "'%s'", file);
-	p.path = pool_path(a, component, source, &p);
-	if (!path_is_safe_member(p.path))
-		return err_set(
-		    err, ERR_FORMAT, "'%s': '%s' is no path inside the pool", file, p.path);
-	if (make_text(a, &d.control, &p, err) < 0)
+	if (set_path(a, &d.control, &p, err) < 0 || make_text(a, &d, spec->all_hashes, &p, err) < 0)
 		return err_wrap(err, "'%s'", file);
 	*out = p;
 	return 0;
 }
 
-int pool_from_stanza(
-    struct arena *a, const struct stanza *s, const char *source, struct pkg *out, struct err *err)
+void pkg_set_path(struct arena *a, struct pkg *p, const char *path)
 {
-	const char *size = stanza_get(s, "Size"), *sha = stanza_get(s, "SHA256");
-	unsigned long long n;
-	struct pkg p = {.name = stanza_get(s, "Package"),
-	    .version = stanza_get(s, "Version"),
-	    .arch = stanza_get(s, "Architecture"),
-	    .path = stanza_get(s, "Filename")};
-	if (!p.name || !p.version || !p.arch || !p.path || !size ||
-	    str_parse_u64(size, UINT64_MAX, &n) < 0 || !sha || strlen(sha) != SHA256_HEX - 1)
-		return err_set(err, ERR_FORMAT,
-		    "'%s' line %u: a stanza without a good Package, Version, Architecture, "
-		    "Filename, Size or SHA256",
-		    source, s->line);
-	p.size = n;
-	memcpy(p.sha256, sha, SHA256_HEX);
-	_cleanup_(buf_done) struct buf b = BUF_INIT(STANZA_MAX);
-	stanza_write(s, &b);
-	if (buf_check(&b, source, err) < 0)
-		return -1;
-	p.text = arena_strndup(a, b.data, b.len);
-	*out = p;
-	return 0;
+	static const char field[] = "\nFilename: ";
+	const char *at = strstr(p->text, field);
+	if (!strcmp(p->path, path) || !at)
+		return;
+	at += sizeof field - 1;
+	const char *rest = at + strcspn(at, "\n");
+	p->text = arena_printf(a, "%.*s%s%s", (int)(at - p->text), p->text, path, rest);
+	p->text_len = strlen(p->text);
+	p->path = arena_strdup(a, path);
 }
 
 void pkg_list_add(struct pkg_list *l, const struct pkg *p)
@@ -132,10 +150,28 @@ void pkg_list_done(struct pkg_list *l)
 	*l = (struct pkg_list){0};
 }
 
-int pkg_compare(const struct pkg *a, const struct pkg *b)
+static int compare(const void *x, const void *y)
 {
+	const struct pkg *a = x, *b = y;
 	int c = strcmp(a->name, b->name);
 	if (!c)
 		c = version_compare(a->version, b->version);
 	return c ? c : strcmp(a->arch, b->arch);
+}
+
+void pkg_list_sort(struct pkg_list *l)
+{
+	if (l->n)
+		qsort(l->v, l->n, sizeof *l->v, compare);
+}
+
+struct pkg pkg_copy(struct arena *a, const struct pkg *p)
+{
+	struct pkg c = *p;
+	c.name = arena_strdup(a, p->name);
+	c.version = arena_strdup(a, p->version);
+	c.arch = arena_strdup(a, p->arch);
+	c.path = arena_strdup(a, p->path);
+	c.text = arena_strndup(a, p->text, p->text_len);
+	return c;
 }

@@ -3,38 +3,32 @@
  * client sees the old state or the new one, whenever the publisher stops.
  */
 #pragma once
-#include "../debbuild/base/compat.h"
-#include <stdbool.h>
-#include <stddef.h>
-
-struct err;
-struct strv;
-
-/* The order in which a change becomes visible; see base/txn.h. */
-enum publish_phase {
-	PHASE_POOL,
-	PHASE_BY_HASH,
-	PHASE_INDEX,
-	PHASE_RELEASE, /* Release, then Release.gpg */
-	PHASE_INRELEASE
-};
+#include "repo.h"
 
 struct publish_spec {
-	const char *root, *suite, *component;
+	struct repo_spec repo;
+	const char *suite, *component;
 	const struct strv *files;     /* .deb files */
-	const struct strv *sign_keys; /* fingerprints; empty with no_sign */
+	const struct strv *sign_keys; /* fingerprints; empty: the keys of the last Release */
 	bool no_sign;		      /* no InRelease: clients need Trusted: yes */
 	bool unsigned_ok;	      /* .debs without a good origin signature are admitted */
+	const char *keyring;	      /* that must have signed them; NULL: the suite's own keys */
+	bool check_only;	      /* only say what would be refused */
+	bool paranoid;		      /* see admit.h */
+	bool rebuild;		      /* state and indexes from the .debs in the pool */
+	unsigned keep;		      /* versions of a package that stay listed; 0: all */
 	const char *url;	      /* writes the .sources file with it, or NULL */
-	bool wait;		      /* for another publisher to end */
-	void (*waiting)(const char *lock);
-	/* Called for each file that is refused; the publish then fails. */
+	/* Settings of the suite; NULL, empty or -1 keep what it has. */
+	const char *codename, *origin, *label, *description;
+	const struct strv *archs;
+	int valid_days, compat;
+	/* Called for each file that is refused; the publish then fails. May be NULL. */
 	void (*refused)(const char *file, const struct err *why);
 };
 
 struct publish_result {
-	size_t added, present; /* packages now listed, packages listed before */
-	bool changed;	       /* false: nothing was written */
+	size_t added, present, removed; /* now listed, listed before, no longer listed */
+	bool changed;			/* false: nothing was written */
 };
 
 int publish_run(

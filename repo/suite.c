@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "../debbuild/base/arena.h"
+#include "../debbuild/base/buf.h"
 #include "../debbuild/base/clock.h"
 #include "../debbuild/base/err.h"
-#include "../debbuild/base/path.h"
 #include "../debbuild/deb/stanza.h"
 
 #define DEFAULT_VALID_DAYS 365
+#define RELEASE_MAX	   ((size_t)16 << 20)
 #define NAME_CHARS	   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._~"
 #define NAME_MAX_LEN	   64
 
@@ -43,19 +44,49 @@ static int read_dates(const struct stanza *st, const char *path, struct suite *s
 	return 0;
 }
 
-static int read_release(struct arena *a, const char *path, struct suite *s, struct err *err)
+/* Names become folders and files: those of a foreign Release are checked like a user's. */
+static int check_names(const struct suite *s, struct err *err)
+{
+	for (size_t i = 0; i < s->components.n; i++)
+		if (suite_check_name("component", s->components.v[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < s->archs.n; i++)
+		if (suite_check_name("architecture", s->archs.v[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static void read_archs(const struct stanza *st, struct suite *s)
+{
+	_cleanup_(strv_done) struct strv archs = STRV_INIT;
+	strv_split(&archs, get(st, "Architectures", ""), " ");
+	for (size_t i = 0; i < archs.n; i++)
+		if (strcmp(archs.v[i], "all"))
+			strv_add(&s->archs, archs.v[i]);
+	strv_uniq(&s->archs);
+}
+
+static int parse(
+    struct arena *a, const struct buf *text, const char *path, struct suite *s, struct err *err)
 {
 	struct stanza_list list = {0};
-	if (stanza_parse_file(a, path, STANZA_ONE, &list, err) < 0)
+	if (stanza_parse(a, text->data, text->len, path, STANZA_ONE, &list, err) < 0)
 		return -1;
 	const struct stanza *st = &list.v[0];
 	s->codename = get(st, "Codename", s->name);
 	s->origin = get(st, "Origin", s->origin);
 	s->label = get(st, "Label", s->label);
 	s->description = get(st, "Description", NULL);
+	s->snapshot_of = get(st, SUITE_SNAPSHOT_FIELD, NULL);
+	s->compat = stanza_get(st, sum_names[SUM_SHA512]) != NULL;
 	strv_split(&s->components, get(st, "Components", ""), " ");
-	strv_split(&s->archs, get(st, "Architectures", ""), " ");
+	strv_uniq(&s->components);
+	read_archs(st, s);
 	strv_split(&s->keys, get(st, "Signed-By", ""), ", ");
+	if (check_names(s, err) < 0)
+		return err_wrap(err, "'%s'", path);
+	if (release_parse_files(a, st, path, &s->files, err) < 0)
+		return -1;
 	return read_dates(st, path, s, err);
 }
 
@@ -67,10 +98,12 @@ int suite_load(
 	    .origin = "debkit",
 	    .label = "debkit",
 	    .valid_days = DEFAULT_VALID_DAYS};
-	const char *path = arena_printf(a, "%s/dists/%s/Release", root, name);
+	const char *path;
+	_cleanup_(buf_done) struct buf text = BUF_INIT(RELEASE_MAX);
 	if (suite_check_name("suite", name, err) < 0)
 		return -1;
-	return path_exists(path) ? read_release(a, path, s, err) : 0;
+	int found = release_read(a, root, name, &text, &path, err);
+	return found == 1 ? parse(a, &text, path, s, err) : found;
 }
 
 void suite_done(struct suite *s)
@@ -78,10 +111,5 @@ void suite_done(struct suite *s)
 	strv_done(&s->components);
 	strv_done(&s->archs);
 	strv_done(&s->keys);
-}
-
-char *suite_index_dir(
-    struct arena *a, const struct suite *s, const char *component, const char *arch)
-{
-	return arena_printf(a, "dists/%s/%s/binary-%s", s->name, component, arch);
+	release_list_done(&s->files);
 }

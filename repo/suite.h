@@ -1,10 +1,11 @@
 /*
- * A suite (dists/NAME): what its Release file says of it. The Release file on disk is the only
- * store of these settings: a publish without options keeps what the last one said.
+ * A suite (dists/NAME): what its Release says of it. The Release on disk is the only store of
+ * these settings: a command without options keeps what the last one said.
  */
 #pragma once
 #include "../debbuild/base/compat.h"
 #include "../debbuild/base/strv.h"
+#include "release.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
@@ -12,26 +13,28 @@
 struct arena;
 struct err;
 
+#define SUITE_SNAPSHOT_FIELD "X-Debkit-Snapshot-Of"
+
 struct suite {
 	const char *name;	       /* dists/NAME and the Suite field */
 	const char *codename;	       /* the name unless set */
 	const char *origin, *label;    /* "debkit" unless set */
 	const char *description;       /* or NULL */
+	const char *snapshot_of;       /* a snapshot never changes; else NULL */
 	struct strv components, archs; /* sorted; archs without "all" */
 	struct strv keys;	       /* primary fingerprints that sign; empty: unsigned */
+	bool compat;		       /* all digests, and .xz */
 	unsigned valid_days;	       /* Valid-Until is Date plus this; 0: no Valid-Until */
 	time_t date;		       /* of the last Release; 0: never published */
+	struct release_list files;     /* that the last Release names */
 };
 
 /* A name of a suite or component: letters, digits, "+-._~", not first a dot or dash. */
 int suite_check_name(const char *what, const char *name, struct err *err) _must_check_;
 /*
- * Fills s with what dists/NAME/Release below root says, or with the defaults if there is none.
- * Strings live in the arena; suite_done frees the lists.
+ * Fills s with what the Release of dists/NAME below root says, or with the defaults if there is
+ * none. Strings live in the arena; suite_done frees the lists.
  */
 int suite_load(struct arena *a, const char *root, const char *name, struct suite *s,
     struct err *err) _must_check_;
 void suite_done(struct suite *s);
-/* "dists/NAME/COMPONENT/binary-ARCH", relative to the root; lives in the arena. */
-char *suite_index_dir(
-    struct arena *a, const struct suite *s, const char *component, const char *arch) _must_check_;

@@ -22,6 +22,11 @@ gelf.h debbuild/deb/elf.c
 elf.h debbuild/deb/elf.c
 jansson.h debbuild/build/index*.c
 sqlite3.h repo/*
+zlib.h repo/compress.c
+zstd.h repo/compress.c
+lzma.h repo/xz.c
+openssl/md5.h repo/sums.h
+openssl/sha.h repo/sums.h
 openssl/evp.h debbuild/base/digest.c
 '
 

@@ -1,0 +1,36 @@
+#include "repo_opts.h"
+
+#include "../base/err.h"
+#include "../base/log.h"
+#include "../base/txn.h"
+
+struct repo_opts repo_opts;
+
+int repo_opts_check(bool suite, struct err *err)
+{
+	if (!repo_opts.root)
+		return err_set(err, ERR_USAGE, "no repository given: use --repo DIR");
+	if (suite && !repo_opts.suite)
+		return err_set(err, ERR_USAGE, "no suite given: use --suite NAME");
+	return 0;
+}
+
+static void say_waiting(const char *lock)
+{
+	log_note("waiting for another debkit to end ('%s')", lock);
+}
+
+struct repo_spec repo_opts_spec(bool create)
+{
+	return (struct repo_spec){.root = repo_opts.root,
+	    .create = create,
+	    .wait = !repo_opts.no_wait,
+	    .waiting = say_waiting};
+}
+
+void repo_say_waits(void)
+{
+	struct txn_waits w = txn_waited();
+	if (repo_opts.verbose)
+		log_note("waited for the disk %u times, %.3f s", w.n, w.seconds);
+}

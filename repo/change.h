@@ -1,0 +1,41 @@
+/*
+ * A change of one suite: packages that come and go, and settings. Every command that alters a
+ * suite makes one, and change_commit is the only place where a suite is written.
+ */
+#pragma once
+#include "pool.h"
+#include "repo.h"
+
+struct txn;
+
+struct change_removal {
+	const char *component;
+	struct deb_row deb;
+};
+
+struct change {
+	struct repo *repo;
+	struct arena *arena;
+	struct suite suite; /* settings may be set before the commit */
+	struct suite_row row;
+	struct pkg_list adds; /* each with its deb id and component */
+	struct change_removal *removals;
+	size_t n_removals, cap_removals;
+	bool anew;	   /* all indexes are made from the .debs again */
+	bool release_only; /* no index changes: a new date and signature */
+	struct txn *txn;   /* files of the pool may be staged before the commit */
+};
+
+/* Loads the suite, or the defaults for a new one. The arena outlives the change. */
+int change_open(struct change *c, struct repo *r, struct arena *a, const char *suite,
+    struct err *err) _must_check_;
+void change_done(struct change *c);
+void change_add(struct change *c, const struct pkg *p);
+void change_remove(struct change *c, const char *component, const struct deb_row *deb);
+/* 1 if the suite's component lists the package now, before the change; 0; -1. */
+int change_lists(struct change *c, const char *component, const char *arch, int64_t deb,
+    struct err *err) _must_check_;
+/* Whether an index is not on disk as the state knows it, and must be made again. */
+int change_is_stale(struct change *c, bool *stale, struct err *err) _must_check_;
+/* Writes what changed, then InRelease, then the state. */
+int change_commit(struct change *c, struct err *err) _must_check_;

@@ -1,0 +1,13 @@
+/* What an index on disk lists: for the state's recovery, and for indexes that are made anew. */
+#pragma once
+#include "pool.h"
+
+struct err;
+struct suite;
+
+/*
+ * Adds the packages that the suite's Release lists for a component and architecture, in their
+ * order, with their stanzas; none if it knows no such index. Files are checked against Release.
+ */
+int listing_read(struct arena *a, const char *root, const struct suite *s, const char *component,
+    const char *arch, struct pkg_list *out, struct err *err) _must_check_;
