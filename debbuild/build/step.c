@@ -107,6 +107,7 @@ static int run_command(
 	if (intr_check(err) < 0)
 		return -1;
 	fputs(buf_str(&text), stdout);
+	fflush(stdout); /* before the error line, which goes to standard error */
 	if (res.status != 0) {
 		_free_ char *why = reason(buf_str(&text));
 		return err_set(err, ERR_TOOL, "step '%s' failed: '%s' ended with status %d: %s",
