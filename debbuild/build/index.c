@@ -195,18 +195,6 @@ static void parse_content_range(struct transfer *t, const char *value)
 	t->range_total = total;
 }
 
-static size_t on_header(char *p, size_t size, size_t n, void *arg)
-{
-	static const char name[] = "Content-Range:";
-	struct transfer *t = arg;
-	_free_ char *line = xstrndup(p, n);
-	if (str_starts(line, "HTTP/"))
-		t->has_range = t->checked = false;
-	else if (!strncasecmp(line, name, strlen(name)))
-		parse_content_range(t, line + strlen(name));
-	return n;
-}
-
 static int fail(struct transfer *t, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -253,34 +241,61 @@ static int check_range(struct transfer *t, long status)
 	return 0;
 }
 
-/* Looks at status and headers before the first byte of a body is taken. */
+/* Looks at status and headers before the body. */
 static int check_answer(struct transfer *t, long status)
 {
-	curl_off_t length = -1;
-	t->checked = true;
 	if (t->ranged || t->asked) {
 		if (check_range(t, status) < 0)
 			return -1;
 	} else if (start_again(t) < 0) {
 		return -1;
 	}
-	curl_easy_getinfo(t->x->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-	if (length > 0 && (uint64_t)length > t->limit - t->got)
+	if (t->length > t->limit - t->got)
 		return fail(t, ERR_NETWORK,
 		    "the server announces %llu bytes, at most %llu expected",
-		    (unsigned long long)length + t->got, (unsigned long long)t->limit);
+		    (unsigned long long)(t->length + t->got), (unsigned long long)t->limit);
 	return 0;
+}
+
+static long http_status(const struct transfer *t)
+{
+	long status = 0;
+	curl_easy_getinfo(t->x->curl, CURLINFO_RESPONSE_CODE, &status);
+	return status;
+}
+
+/* The value of a header line if it is the header of that name ("Content-Length:"), or NULL. */
+static const char *header_value(const char *line, const char *name)
+{
+	return strncasecmp(line, name, strlen(name)) ? NULL : line + strlen(name);
+}
+
+/* Called for each line of the headers of each answer: redirects, then the final one. */
+static size_t on_header(char *p, size_t size, size_t n, void *arg)
+{
+	struct transfer *t = arg;
+	_free_ char *line = xstrndup(p, n);
+	const char *range = header_value(line, "Content-Range:");
+	const char *length = header_value(line, "Content-Length:");
+	if (str_starts(line, "HTTP/")) {
+		t->has_range = false;
+		t->length = 0;
+	}
+	if (range)
+		parse_content_range(t, range);
+	if (length)
+		t->length = strtoull(length, NULL, 10);
+	long status = http_status(t);
+	bool last = !strcmp(line, "\r\n") || !strcmp(line, "\n");
+	return last && status >= 200 && status <= 299 && check_answer(t, status) < 0 ? 0 : n;
 }
 
 static size_t on_body(char *p, size_t size, size_t n, void *arg)
 {
 	struct transfer *t = arg;
-	long status = 0;
-	curl_easy_getinfo(t->x->curl, CURLINFO_RESPONSE_CODE, &status);
+	long status = http_status(t);
 	if (status < 200 || status > 299)
 		return n; /* the text of an error page is not wanted */
-	if (!t->checked && check_answer(t, status) < 0)
-		return 0;
 	if (n > t->limit - t->got) {
 		fail(t, ERR_NETWORK, "the server sent more than the %llu bytes expected",
 		    (unsigned long long)t->limit);
@@ -356,7 +371,8 @@ static CURLcode try_once(struct transfer *t)
 	long redirects = 0;
 	char range[64];
 	set_options(t);
-	t->checked = t->has_range = false;
+	t->has_range = false;
+	t->length = 0;
 	t->asked = t->page ? 0 : t->offset + t->got;
 	if (t->ranged)
 		snprintf(range, sizeof range, "%llu-%llu", (unsigned long long)t->asked,
@@ -416,9 +432,19 @@ static int judge(struct transfer *t, CURLcode rc, long status)
 	if (rc == CURLE_TOO_MANY_REDIRECTS)
 		return fail(
 		    t, ERR_NETWORK, "more than %ld redirects, one after the other", REDIRECTS_MAX);
+	if (rc == CURLE_UNSUPPORTED_PROTOCOL)
+		return fail(
+		    t, ERR_NETWORK, "the server redirects to an address that may not be followed");
+	const char *why = t->x->said[0] ? t->x->said : curl_easy_strerror(rc);
+	if (is_passing(rc, status) && rc != CURLE_OK)
+		return fail(t, ERR_NETWORK, "the connection broke in each of %d tries: %s",
+		    RETRIES + 1, why);
 	if (rc != CURLE_OK)
-		return fail(t, ERR_NETWORK, "%s%s",
-		    t->x->said[0] ? t->x->said : curl_easy_strerror(rc), hint(rc));
+		return fail(t, ERR_NETWORK, "%s%s", why, hint(rc));
+	if (status >= 500)
+		return fail(t, ERR_NETWORK,
+		    "the server answered %ld in each of %d tries; try again later", status,
+		    RETRIES + 1);
 	if (status == 401 || status == 403)
 		return fail(t, ERR_NETWORK,
 		    "the server answered %ld: give PIP_INDEX_URL a user and password that may read "
@@ -426,8 +452,6 @@ static int judge(struct transfer *t, CURLcode rc, long status)
 		    status);
 	if (status < 200 || status > 299)
 		return fail(t, ERR_NETWORK, "the server answered %ld", status);
-	if (!t->checked && check_answer(t, status) < 0)
-		return -1;
 	if (t->ranged && t->got < t->limit)
 		return fail(t, ERR_NETWORK, "the server sent %llu of the %llu bytes asked for",
 		    (unsigned long long)t->got, (unsigned long long)t->limit);
@@ -449,7 +473,7 @@ static int pause_before(unsigned attempt, struct err *err)
 static void note_answer(struct transfer *t)
 {
 	char *text = NULL;
-	curl_easy_getinfo(t->x->curl, CURLINFO_RESPONSE_CODE, &t->status);
+	t->status = http_status(t);
 	curl_easy_getinfo(t->x->curl, CURLINFO_CONTENT_TYPE, &text);
 	snprintf(t->type, sizeof t->type, "%s", text ? text : "");
 }

@@ -39,8 +39,8 @@ struct transfer {
 	/* Of index.c alone: */
 	const char *shown;
 	struct err *err;
-	bool failed;  /* err is set and final */
-	bool checked; /* the headers of the current answer have been accepted */
+	bool failed;	 /* err is set and final */
+	uint64_t length; /* Content-Length, 0: none */
 };
 
 /* Runs a transfer, trying again what may pass. */
