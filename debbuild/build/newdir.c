@@ -20,10 +20,11 @@ int newdir_open(struct newdir *d, const char *path, struct err *err)
 	d->path = xstrndup(path, n);
 	if (path_mkdirs_for(d->path, err) < 0)
 		return -1;
-	_free_ char *tmp = xasprintf("%s.XXXXXX", d->path);
-	if (txn_fault("mkdir") < 0 || !mkdtemp(tmp))
-		return err_sys(err, "cannot create a folder beside '%s'", path);
-	d->tmp = take_ptr(tmp);
+	d->tmp = xasprintf("%s.part", d->path);
+	if (path_remove_tree(d->tmp, err) < 0)
+		return -1;
+	if (txn_fault("mkdir") < 0 || mkdir(d->tmp, 0700) < 0)
+		return err_sys(err, "cannot create the folder '%s'", d->tmp);
 	if (chmod(d->tmp, 0755) < 0)
 		return err_sys(err, "cannot set the mode of '%s'", d->tmp);
 	return 0;

@@ -1,5 +1,7 @@
 /*
- * A folder of files that appears under its name by one rename, complete, or not at all.
+ * A folder of files that appears under its name by one rename, complete, or not at all. Until
+ * then it is PATH.part; what a killed run left there is removed. Two processes that want the same
+ * folder need a lock of their own.
  *
  *	_cleanup_(newdir_done) struct newdir d = NEWDIR_INIT;
  *	newdir_open(&d, "cache/sdk", err);
@@ -15,7 +17,7 @@
 struct err;
 
 struct newdir {
-	char *path, *tmp; /* tmp lies beside path */
+	char *path, *tmp; /* tmp is path.part */
 	char *folder;	  /* the last one made */
 	char *file;	  /* the one being written, or NULL */
 	int fd;

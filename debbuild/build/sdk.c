@@ -85,13 +85,18 @@ static int check_version(
 	_cleanup_(buf_done) struct buf text = BUF_INIT(1 << 16);
 	_free_ char *path = path_join(dir, "torch/version.py");
 	if (path_read(path, &text, err) < 0)
-		return err_wrap(err, "wheel '%s' has no torch/version.py", filename);
+		return err_set(err, ERR_FORMAT,
+		    "wheel '%s' has no torch/version.py: it is not the wheel that was meant, check "
+		    "the package index",
+		    filename);
 	_free_ char *has_version = python_value(buf_str(&text), "__version__");
 	_free_ char *has_cuda = python_value(buf_str(&text), "cuda");
 	size_t n = strlen(version);
 	if (!has_version || strncmp(has_version, version, n) || !strchr("+", has_version[n]))
-		return err_set(err, ERR_FORMAT, "wheel '%s' holds torch %s, not %s", filename,
-		    has_version ? has_version : "of no version", version);
+		return err_set(err, ERR_FORMAT,
+		    "wheel '%s' holds torch %s, not %s: it is not the wheel that was meant, check "
+		    "the package index",
+		    filename, has_version ? has_version : "of no version", version);
 	if (!has_cuda || strcmp(has_cuda, cuda))
 		return err_set(err, ERR_FORMAT,
 		    "wheel '%s' is for CUDA %s, not %s: choose another torch or another --cuda",
@@ -128,7 +133,7 @@ static int fetch(struct index *x, const char *filename, const char *record_sha25
 	    index_find(x, &a, project, filename, &file, err) < 0 ||
 	    (!file.size && index_size(x, file.url, &file.size, err) < 0))
 		return -1;
-	_cleanup_(remove_tree) char *fresh = xasprintf("%s.new-%ld", dir, (long)getpid());
+	_cleanup_(remove_tree) char *fresh = xasprintf("%s.new", dir);
 	struct wheel_pin pin = {
 	    .name = filename, .url = file.url, .size = file.size, .record_sha256 = record_sha256};
 	if (path_remove_tree(fresh, err) < 0 ||

@@ -312,6 +312,13 @@ static int extract_all(struct wheel *w, const char *path, struct err *err)
 	return newdir_commit(&dir, err);
 }
 
+static int wrap(const struct wheel_pin *pin, struct err *err)
+{
+	if (err && (err->code == ERR_FORMAT || err->code == ERR_TRUST))
+		err_hint(err, "; it is not the wheel that was meant: check the package index");
+	return err_wrap(err, "wheel '%s'", pin->name);
+}
+
 int wheel_extract(struct index *x, const struct wheel_pin *pin, wheel_want_fn *want, void *arg,
     const char *dir, char record_hex[SHA256_HEX], struct err *err)
 {
@@ -320,7 +327,7 @@ int wheel_extract(struct index *x, const struct wheel_pin *pin, wheel_want_fn *w
 	if (record_hex)
 		memcpy(record_hex, w.record_hex, SHA256_HEX);
 	if (rc < 0 || select_wanted(&w, want, arg, err) < 0 || extract_all(&w, dir, err) < 0)
-		return err_wrap(err, "wheel '%s'", pin->name);
+		return wrap(pin, err);
 	return 0;
 }
 
@@ -329,7 +336,7 @@ int wheel_record_sha256(
 {
 	_cleanup_(wheel_done) struct wheel w = WHEEL_INIT;
 	if (open_wheel(&w, x, pin, err) < 0)
-		return err_wrap(err, "wheel '%s'", pin->name);
+		return wrap(pin, err);
 	memcpy(record_hex, w.record_hex, SHA256_HEX);
 	return 0;
 }

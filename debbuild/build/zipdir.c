@@ -148,7 +148,9 @@ static int parse_member(struct zipdir *d, size_t *at, struct zip_member *m, stru
 	m->name = arena_strndup(&d->arena, p + CENTRAL, name);
 	if (!is_safe(m->name, name))
 		return err_set(err, ERR_FORMAT,
-		    "member '%s' would be written outside of its folder; do not trust this file",
+		    "the name of member '%s' leaves its folder or is cut by a NUL byte; do not "
+		    "trust "
+		    "this file",
 		    m->name);
 	m->encrypted = le(p + 8, 2) & FLAG_ENCRYPTED;
 	m->regular = !(mode & S_IFMT) || S_ISREG(mode);
@@ -170,13 +172,15 @@ static int check_places(struct zipdir *d, struct err *err)
 {
 	if (d->n)
 		qsort(d->v, d->n, sizeof *d->v, by_offset);
+	if (d->n && d->v[d->n - 1].offset > d->start)
+		return err_set(err, ERR_FORMAT,
+		    "member '%s' begins behind the start of the directory", d->v[d->n - 1].name);
 	for (size_t i = 0; i < d->n; i++) {
 		struct zip_member *m = &d->v[i];
 		m->end = i + 1 < d->n ? d->v[i + 1].offset : d->start;
-		if (m->end > d->start || m->end < m->offset || m->end - m->offset < LOCAL ||
-		    m->packed > m->end - m->offset - LOCAL)
+		if (m->end - m->offset < LOCAL || m->packed > m->end - m->offset - LOCAL)
 			return err_set(err, ERR_FORMAT,
-			    "member '%s' shares bytes with another or leaves the file", m->name);
+			    "member '%s' shares bytes with another or with the directory", m->name);
 	}
 	return 0;
 }

@@ -127,7 +127,7 @@ class Liar(http.server.BaseHTTPRequestHandler):
     # Files
 
     def whole(self, name):
-        return PLAIN if name == "plain.bin" else wheels.get(self.mode)
+        return PLAIN if name.startswith("plain.bin") else wheels.get(self.mode)
 
     def file(self, name):
         body, mode, asked = self.whole(name), self.mode, self.headers.get("Range")
@@ -154,8 +154,6 @@ class Liar(http.server.BaseHTTPRequestHandler):
             body = body[:1000] + b"?" + body[1001:]
         if mode == "huge":
             return self.answer(200, b"", "application/zip", Content_Length=str(10**12))
-        if mode == "redirect":
-            body = PLAIN
         if asked and not (mode == "no-range" or mode == "forgets-range" and again):
             return self.part(body, asked, again)
         if mode == "long":

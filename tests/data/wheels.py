@@ -1,4 +1,7 @@
-"""Wheels of a small torch, honest or broken in one way. As a program: wheels.py KIND FILE."""
+"""Wheels of a small torch, honest or broken in one way.
+
+As a program: wheels.py KIND FILE writes one and prints the SHA-256 of its RECORD.
+"""
 import base64
 import functools
 import hashlib
@@ -6,13 +9,15 @@ import io
 import random
 import stat
 import sys
+import warnings
 import zipfile
 
 VERSION = "1.0.0"
 NAME = "torch-%s-cp311-cp311-manylinux_2_28_x86_64.whl" % VERSION
 INFO = "torch-%s.dist-info" % VERSION
 HEADER = "torch/include/a.h"
-EOCD, LOCAL, CENTRAL = b"PK\5\6", b"PK\3\4", b"PK\1\2"
+EOCD = b"PK\5\6"
+warnings.simplefilter("ignore")  # zipfile warns of the duplicate that is wanted here
 
 
 def files(kind):
@@ -25,7 +30,7 @@ def files(kind):
         HEADER: b"#pragma once\n" * 400,
         "torch/include/sub/b.h": b"// " + noise.randbytes(90000) + b"\n",
         "torch/include/sub/empty.h": b"",
-        "torch/lib/libbig.so": noise.randbytes(1500000),
+        "torch/lib/libbig.so": noise.randbytes(300000),
         "torch/version.py": ("from typing import Optional\n\n__all__ = ['__version__', 'cuda']\n"
                              "__version__ = '%s+cu128'\ndebug = False\n"
                              "cuda: Optional[str] = %s\ngit_version = 'abc'\n"
@@ -95,6 +100,8 @@ def build(kind):
     zipfile.ZIP64_LIMIT = 10 if kind == "zip64" else limit
     with zipfile.ZipFile(out, "w") as z:
         if kind == "comment":
+            z.comment = b"x" * 300
+        if kind == "comment-end":
             z.comment = b"PK\5\6 is no end record " + b"x" * 300
         for name, data in members.items():
             write(z, name.replace(INFO, info), data, kind)
@@ -171,9 +178,11 @@ def get(kind):
 
 def record_hash(wheel):
     z = zipfile.ZipFile(io.BytesIO(wheel))
-    return hashlib.sha256(z.read(INFO + "/RECORD")).hexdigest()
+    name = [n for n in z.namelist() if n.endswith("/RECORD")][0]
+    return hashlib.sha256(z.read(name)).hexdigest()
 
 
 if __name__ == "__main__":
     with open(sys.argv[2], "wb") as f:
         f.write(get(sys.argv[1]))
+    print(record_hash(get(sys.argv[1])))
