@@ -14,6 +14,7 @@
 #include "../base/strv.h"
 #include "../base/xalloc.h"
 #include "matrix.h"
+#include "pyheaders.h"
 #include "recipe.h"
 
 /* What a program says of itself. */
@@ -183,64 +184,27 @@ static int choose_route(struct arena *a, const struct matrix *m, const char *cud
 	return 0;
 }
 
-/* Folders whose include/pythonX.Y may hold Python.h, Debian's own first. */
-static void python_prefixes(struct strv *out)
+/* The Pythons that a selected torch has a wheel for, or those of them that are named. */
+static void wanted_pythons(const struct matrix *m, const struct selection *sel, struct strv *out)
 {
-	strv_add(out, "/usr");
-	const char *search = getenv("PATH"), *pyenv = getenv("PYENV_ROOT");
-	_cleanup_(strv_done) struct strv dirs = STRV_INIT;
-	strv_split(&dirs, search ? search : "", ":");
-	for (size_t i = 0; i < dirs.n; i++)
-		if (str_ends(dirs.v[i], "/bin"))
-			strv_take(out, path_dir(dirs.v[i]));
-	if (!pyenv || !*pyenv)
-		return;
-	_free_ char *versions = path_join(pyenv, "versions");
-	_cleanup_(strv_done) struct strv names = STRV_INIT;
-	if (path_list(versions, &names, NULL) < 0)
-		return;
-	for (size_t i = 0; i < names.n; i++)
-		strv_take(out, path_join(versions, names.v[i]));
+	for (size_t i = 0; i < m->n_torches; i++)
+		for (char **py = m->torches[i].pythons;
+		     *py && !strcmp(m->torches[i].cuda, sel->cuda); py++)
+			if (!sel->pythons || !sel->pythons->n || strv_has(sel->pythons, *py))
+				strv_add(out, *py);
+	strv_uniq(out);
 }
 
-/* A hash of the headers that carry a Python's version and configuration. */
-static const char *python_id(
-    struct arena *a, const char *include, const char *multiarch, const char *version)
+static int find_pythons(struct arena *a, const struct matrix *m, const struct selection *sel,
+    struct host *h, struct err *err)
 {
-	_cleanup_(buf_done) struct buf text = BUF_INIT(SAID_MAX);
-	_free_ char *patch = path_join(include, "patchlevel.h");
-	_free_ char *config = path_join(include, "pyconfig.h");
-	_free_ char *debian =
-	    xasprintf("%s/../%s/python%s/pyconfig.h", include, multiarch, version);
-	const char *files[] = {patch, config, debian};
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		if (path_exists(files[i]) && path_read(files[i], &text, NULL) < 0)
-			return NULL;
-	char hex[DIGEST_HEX_MAX];
-	digest_hex(DIGEST_SHA256, buf_str(&text), text.len, hex);
-	return arena_strdup(a, hex);
-}
-
-static void find_pythons(struct arena *a, struct host *h)
-{
-	_cleanup_(strv_done) struct strv prefixes = STRV_INIT;
-	python_prefixes(&prefixes);
-	struct host_python *found = arena_alloc(a, 32 * sizeof *found);
-	for (unsigned minor = 8; minor < 30; minor++) {
-		for (size_t i = 0; i < prefixes.n; i++) {
-			_free_ char *include =
-			    xasprintf("%s/include/python3.%u", prefixes.v[i], minor);
-			_free_ char *header = path_join(include, "Python.h");
-			if (!path_exists(header))
-				continue;
-			const char *version = arena_printf(a, "3.%u", minor);
-			found[h->n_pythons++] = (struct host_python){.version = version,
-			    .include = arena_strdup(a, include),
-			    .id = python_id(a, include, h->multiarch, version)};
-			break;
-		}
-	}
-	h->pythons = found;
+	_cleanup_(strv_done) struct strv wanted = STRV_INIT;
+	_free_ char *cache = path_cache_dir(err);
+	if (!cache)
+		return -1;
+	wanted_pythons(m, sel, &wanted);
+	pyheaders_find(a, &wanted, cache, h);
+	return 0;
 }
 
 static int hash_support(struct arena *a, const struct recipe *r, struct host *h, struct err *err)
@@ -285,19 +249,18 @@ static unsigned cpus_available(void)
 	return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
-int host_gather(struct arena *a, const struct recipe *r, const struct matrix *m, const char *cuda,
-    enum host_toolchain toolchain, struct host *out, struct err *err)
+int host_gather(struct arena *a, const struct recipe *r, const struct matrix *m,
+    const struct selection *sel, enum host_toolchain toolchain, struct host *out, struct err *err)
 {
 	struct host h = {.memory = memory_available(), .cpus = cpus_available()};
 	_free_ char *ninja = path_find_program("ninja", NULL);
 	if (!ninja)
 		return err_set(
 		    err, ERR_TOOL, "program 'ninja' not found: apt-get install ninja-build");
-	if (matrix_check_cuda(m, cuda, err) < 0 || ask_dpkg(a, &h, err) < 0 ||
-	    find_cxx(a, &h, err) < 0 || choose_route(a, m, cuda, toolchain, &h, err) < 0 ||
-	    hash_support(a, r, &h, err) < 0)
+	if (matrix_check_cuda(m, sel->cuda, err) < 0 || ask_dpkg(a, &h, err) < 0 ||
+	    find_cxx(a, &h, err) < 0 || choose_route(a, m, sel->cuda, toolchain, &h, err) < 0 ||
+	    hash_support(a, r, &h, err) < 0 || find_pythons(a, m, sel, &h, err) < 0)
 		return -1;
-	find_pythons(a, &h);
 	*out = h;
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * The facts of this machine that a plan depends on: architecture, compilers, Python headers,
- * memory. Reads files and asks programs; changes nothing.
+ * memory. Reads files and asks programs; changes nothing but the cache's notes of their answers.
  */
 #pragma once
 #include "plan.h"
@@ -10,10 +10,11 @@ enum host_toolchain { TOOLCHAIN_AUTO, TOOLCHAIN_NVCC, TOOLCHAIN_CLANG };
 /* "auto", "nvcc" or "clang"; ERR_USAGE otherwise. NULL is auto. */
 int host_parse_toolchain(const char *word, enum host_toolchain *out, struct err *err) _must_check_;
 /*
- * Fills out for builds of the recipe with this CUDA. auto: nvcc of exactly that version if there
+ * Fills out for builds of the recipe and the selection. auto: nvcc of exactly that CUDA if there
  * is one, else clang. ERR_TOOL names what is missing and the Debian package that has it.
  */
-int host_gather(struct arena *a, const struct recipe *r, const struct matrix *m, const char *cuda,
-    enum host_toolchain toolchain, struct host *out, struct err *err) _must_check_;
+int host_gather(struct arena *a, const struct recipe *r, const struct matrix *m,
+    const struct selection *sel, enum host_toolchain toolchain, struct host *out,
+    struct err *err) _must_check_;
 /* The installed toolkit (folder with bin/nvcc) whose nvcc is exactly of that CUDA, or NULL. */
 const char *host_find_nvcc(struct arena *a, const char *cuda, const char **version) _must_check_;

@@ -19,6 +19,7 @@
 #include "lockfile.h"
 #include "matrix.h"
 #include "plan.h"
+#include "pyheaders.h"
 #include "recipe.h"
 #include "sdk.h"
 #include "wheel.h"
@@ -262,11 +263,27 @@ static int fetch_toolkit(struct fetch *f, struct err *err)
 	return 0;
 }
 
+static int fetch_pythons(struct fetch *f, struct err *err)
+{
+	for (size_t i = 0; i < f->plan->n_bindings; i++) {
+		const struct host_python *py = f->plan->bindings[i].python;
+		bool fetched;
+		if (intr_check(err) < 0 || pyheaders_fetch(py, &fetched, err) < 0)
+			return -1;
+		if (!fetched)
+			continue;
+		_free_ char *text = xasprintf("fetched the headers of Python %s: %s, %llu bytes",
+		    py->version, py->package, (unsigned long long)py->package_size);
+		note(f, text);
+	}
+	return 0;
+}
+
 int inputs_fetch(
     const struct plan *p, const char *cache, const struct inputs_report *report, struct err *err)
 {
 	_cleanup_(fetch_done) struct fetch f = {.plan = p, .cache = cache, .report = report};
-	if (fetch_sdist(&f, err) < 0 || fetch_toolkit(&f, err) < 0)
+	if (fetch_pythons(&f, err) < 0 || fetch_sdist(&f, err) < 0 || fetch_toolkit(&f, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->n_torches; i++)
 		if (intr_check(err) < 0 || fetch_sdk(&f, i, err) < 0)

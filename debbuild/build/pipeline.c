@@ -65,7 +65,7 @@ int pipeline_plan(
 	    recipe_load(a, templates, r->recipe, &out->recipe, err) < 0 ||
 	    lockfile_load(a, lock_path, lock, err) < 0 ||
 	    (r->sign_key && find_key(a, r->sign_key, out, &sel, err) < 0) ||
-	    host_gather(a, &out->recipe, &out->matrix, sel.cuda, r->toolchain, &out->host, err) < 0)
+	    host_gather(a, &out->recipe, &out->matrix, &sel, r->toolchain, &out->host, err) < 0)
 		return -1;
 	return plan_make(a, &out->recipe, &out->matrix, lock, &out->host, &sel, &out->plan, err);
 }
@@ -113,6 +113,19 @@ static int compile(const struct pipeline_request *r, const struct stage_context 
 	return ninja_run(c->plan, c->work, &progress, err);
 }
 
+static void warn_of_missing(const struct plan *p, const struct pipeline_events *events)
+{
+	_cleanup_(strv_done) struct strv names = STRV_INIT;
+	for (char **v = p->missing_pythons; *v; v++)
+		strv_add(&names, *v);
+	_free_ char *list = strv_join(&names, ", ");
+	_free_ char *text = xasprintf("left out: Python %s (no headers on this machine, and apt "
+				      "offers no libpython3.X-dev of it)",
+	    list);
+	if (names.n)
+		events->warn(events->arg, text);
+}
+
 static int build(struct arena *a, const struct pipeline_request *r, const struct stage_context *c,
     const char *out, const struct pipeline_events *events, struct pack_result *results,
     struct err *err)
@@ -155,6 +168,7 @@ int pipeline_build(struct arena *a, const struct pipeline_request *r,
 	if (clock_source_date(pp.recipe.date, &c.date, err) < 0 ||
 	    lock_take(lock_path, false, NULL, &lock, err) < 0)
 		return -1;
+	warn_of_missing(&pp.plan, events);
 	struct pack_result *res = arena_alloc(a, (pp.plan.n_packages + 1) * sizeof *res);
 	*did_work = !all_current(a, &c, out, res);
 	if (*did_work && build(a, r, &c, out, events, res, err) < 0)

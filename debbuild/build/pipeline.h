@@ -27,6 +27,7 @@ struct pipeline_request {
 
 struct pipeline_events {
 	void (*note)(void *arg, const char *text);
+	void (*warn)(void *arg, const char *text); /* something asked for is left out */
 	void (*bytes)(void *arg, const char *what, uint64_t done, uint64_t total);
 	void (*progress)(void *arg, size_t done, size_t total, const char *what, double left_s);
 	void *arg;

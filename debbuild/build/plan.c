@@ -107,12 +107,27 @@ static int check_pythons(const struct selection *sel, const struct plan *p, stru
 			    v);
 		if (!find_python(p->host, v))
 			return err_set(err, ERR_TOOL,
-			    "the headers of Python %s are not on this machine: install "
-			    "python%s-dev, or a "
-			    "Python %s with its headers in PATH",
+			    "the headers of Python %s are not on this machine and apt offers no "
+			    "libpython%s-dev: add an apt source that has it, or put a Python %s "
+			    "with "
+			    "its headers in PATH",
 			    v, v, v);
 	}
 	return 0;
+}
+
+/* Named ones are errors; the others are left out, and the user is told. */
+static void note_missing(struct arena *a, const struct selection *sel, struct plan *p)
+{
+	_cleanup_(strv_done) struct strv missing = STRV_INIT;
+	for (size_t t = 0; t < p->n_torches; t++)
+		for (char **py = p->torches[t]->pythons; *py; py++)
+			if (wanted(sel->pythons, *py, *py) && !find_python(p->host, *py))
+				strv_add(&missing, *py);
+	strv_uniq(&missing);
+	p->missing_pythons = arena_alloc(a, (missing.n + 1) * sizeof *p->missing_pythons);
+	for (size_t i = 0; i < missing.n; i++)
+		p->missing_pythons[i] = arena_strdup(a, missing.v[i]);
 }
 
 static int choose_bindings(
@@ -120,6 +135,7 @@ static int choose_bindings(
 {
 	if (check_pythons(sel, p, err) < 0)
 		return -1;
+	note_missing(a, sel, p);
 	p->bindings = arena_alloc(a, (p->n_torches * p->host->n_pythons + 1) * sizeof *p->bindings);
 	for (size_t t = 0; t < p->n_torches; t++) {
 		const struct torch_release *torch = p->torches[t];
@@ -138,8 +154,8 @@ static int choose_bindings(
 	}
 	if (!p->n_bindings)
 		return err_set(err, ERR_TOOL,
-		    "no Python with headers is on this machine that torch for "
-		    "CUDA %s has a wheel for: install python3-dev",
+		    "no Python with headers is on this machine, nor offered by apt, that torch "
+		    "for CUDA %s has a wheel for: install python3-dev",
 		    p->cuda);
 	return 0;
 }

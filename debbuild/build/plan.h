@@ -35,6 +35,10 @@ struct host_python {
 	const char *version; /* "3.11" */
 	const char *include; /* folder of Python.h; machine-dependent, no part of any key */
 	const char *id;	     /* hash of the headers that decide the ABI */
+	const char *package; /* "libpython3.12-dev:amd64=3.12.3-1" that apt has yet to download
+			      * into include (pyheaders.h), or NULL */
+	const char *package_sha256;
+	uint64_t package_size; /* bytes */
 };
 
 /* What the plan must know of this machine; gathered by host.h, or made up by a test. */
@@ -112,6 +116,7 @@ struct plan {
 	size_t n_torches;
 	struct plan_binding *bindings;
 	size_t n_bindings;
+	char **missing_pythons;	    /* that selected torches have wheels for, and no headers */
 	const char *kernel_library; /* SONAME, "libcausal_conv1d_cu128.so.1" */
 	const struct lock_entry *sdist;
 	const struct toolkit_recipe *toolkit;

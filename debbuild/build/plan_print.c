@@ -28,6 +28,14 @@ static double total_cpu(const struct plan *p)
 	return sum;
 }
 
+static bool is_used(const struct plan *p, const struct host_python *py)
+{
+	for (size_t i = 0; i < p->n_bindings; i++)
+		if (p->bindings[i].python == py)
+			return true;
+	return false;
+}
+
 void plan_print(const struct plan *p, struct buf *out)
 {
 	buf_printf(out, "%s %s for CUDA %s (%s)\n", p->recipe->name, p->recipe->deb_version,
@@ -45,6 +53,13 @@ void plan_print(const struct plan *p, struct buf *out)
 		buf_printf(out, "fetch      %s (headers)\n", p->wheels[i]->file);
 	for (size_t i = 0; !p->host->toolkit_root && i < p->toolkit->n_parts; i++)
 		buf_printf(out, "fetch      %s (parts)\n", p->parts[i]->file);
+	for (size_t i = 0; i < p->host->n_pythons; i++)
+		if (is_used(p, &p->host->pythons[i]) && p->host->pythons[i].package)
+			buf_printf(out, "fetch      %s (headers, from apt)\n",
+			    p->host->pythons[i].package);
+	for (char **v = p->missing_pythons; *v; v++)
+		buf_printf(out,
+		    "left out   Python %s: no headers here, no libpython%s-dev in apt\n", *v, *v);
 	buf_printf(out, "steps      %zu, about %.0f CPU seconds, %u at once, %u of them large\n",
 	    p->n_steps, total_cpu(p), p->jobs, p->heavy_jobs);
 	for (size_t i = 0; i < p->n_packages; i++)
@@ -109,6 +124,15 @@ static void json_fetches(const struct plan *p, struct buf *out)
 		json_pair(out, "record_sha256", e->record_sha256 ? e->record_sha256 : "", true);
 		buf_puts(out, "}");
 	}
+	for (size_t i = 0; i < p->host->n_pythons; i++) {
+		const struct host_python *py = &p->host->pythons[i];
+		if (!is_used(p, py) || !py->package)
+			continue;
+		buf_puts(out, ",\n    {");
+		json_pair(out, "apt", py->package, false);
+		json_pair(out, "sha256", py->package_sha256, true);
+		buf_puts(out, "}");
+	}
 	buf_puts(out, "\n  ],\n");
 }
 
@@ -152,7 +176,9 @@ void plan_print_json(const struct plan *p, struct buf *out)
 		json_pair(out, "file", p->bindings[i].file, true);
 		buf_printf(out, "}%s\n", comma(i, p->n_bindings));
 	}
-	buf_puts(out, "  ],\n");
+	buf_puts(out, "  ],\n  ");
+	json_words(out, "missing_pythons", p->missing_pythons);
+	buf_puts(out, ",\n");
 	json_fetches(p, out);
 	json_steps(p, out);
 	buf_puts(out, "  \"packages\": [\n");

@@ -16,7 +16,8 @@ struct build_opts {
 	    {"torch", 0, OPT_LIST, "V[,V...]", "only these torches; default: all of that CUDA",    \
 		&(b).torches},                                                                     \
 	    {"python", 0, OPT_LIST, "V[,V...]",                                                    \
-		"only these Pythons; default: all whose headers are here", &(b).pythons},          \
+		"only these Pythons; default: all whose headers are here or offered by apt",       \
+		&(b).pythons},                                                                     \
 	    {"arch", 0, OPT_LIST, "CC[,CC...]",                                                    \
 		"GPU archs, such as 9.0,12.0; default: those of the arch table", &(b).archs},      \
 	    {"toolchain", 0, OPT_STRING, "auto|nvcc|clang",                                        \

@@ -30,6 +30,12 @@ static void on_note(void *arg, const char *text)
 	log_note("%s", text);
 }
 
+static void on_warn(void *arg, const char *text)
+{
+	(void)arg;
+	log_warn("%s", text);
+}
+
 static void on_bytes(void *arg, const char *what, uint64_t done, uint64_t total)
 {
 	(void)arg;
@@ -60,7 +66,7 @@ static int run(const struct strv *operands, struct err *err)
 	r.out = out;
 	r.launcher = launcher;
 	const struct pipeline_events events = {
-	    .note = on_note, .bytes = on_bytes, .progress = on_progress};
+	    .note = on_note, .warn = on_warn, .bytes = on_bytes, .progress = on_progress};
 	struct pack_result *results;
 	size_t n;
 	bool did_work;

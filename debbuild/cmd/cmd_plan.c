@@ -35,5 +35,6 @@ static int run(const struct strv *operands, struct err *err)
 
 const struct cmd cmd_plan = {"plan", "show what a build would do", "",
     "Computes what `debkit build` with the same options would fetch, compile and pack, and prints "
-    "it. Nothing is fetched, compiled or written.",
+    "it. Nothing is fetched or compiled, and nothing is written but notes in the cache of what "
+    "apt offers.",
     opts, 0, 0, run};
