@@ -42,8 +42,9 @@ make_root() {
 
 umount_root() {
 	[ -n "${mounted:-}" ] || return 0
+	[ ! -x "$mounted/usr/bin/gpgconf" ] || in_root "$mounted" gpgconf --kill all
 	umount "$mounted/proc"
-	umount "$mounted/dev"
+	umount "$mounted/dev" || umount -l "$mounted/dev"
 	mounted=
 }
 
