@@ -3,6 +3,8 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/err.h"
@@ -10,6 +12,9 @@
 #include "../base/xalloc.h"
 
 #define BLOCK ((size_t)1 << 17)
+
+/* Each worker of zstd at level 19 takes tens of megabytes. */
+#define WORKERS_MAX 8
 
 struct tar_writer {
 	struct archive *archive;
@@ -41,15 +46,28 @@ static int fail(struct tar_writer *t, struct err *err)
 	return err_set(err, ERR_SYSTEM, "cannot write %s: %s", t->name, why ? why : "no reason");
 }
 
+/*
+ * zstd gives the same bytes with any number of workers from one up (other than with none), so
+ * that all CPUs may help; xz does not.
+ */
+static const char *workers(bool xz, char text[16])
+{
+	cpu_set_t set;
+	int n = xz || sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : CPU_COUNT(&set);
+	snprintf(text, 16, "%d", n < 1 ? 1 : n > WORKERS_MAX ? WORKERS_MAX : n);
+	return text;
+}
+
 static int set_filter(struct archive *a, enum deb_compress compress)
 {
 	bool xz = compress == DEB_XZ;
+	char threads[16];
 	const char *filter = xz ? "xz" : "zstd";
 	int r = xz ? archive_write_add_filter_xz(a) : archive_write_add_filter_zstd(a);
 	/* Other numbers than OK mean an external program or an unknown option: other bytes. */
 	if (r != ARCHIVE_OK ||
 	    archive_write_set_filter_option(a, filter, "compression-level", xz ? "6" : "19") ||
-	    archive_write_set_filter_option(a, filter, "threads", "1"))
+	    archive_write_set_filter_option(a, filter, "threads", workers(xz, threads)))
 		return -1;
 	return 0;
 }
