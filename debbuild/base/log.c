@@ -71,9 +71,9 @@ static void format_left(double s, char *out, size_t n)
 	if (s < 0)
 		out[0] = '\0';
 	else if (s < 90)
-		snprintf(out, n, "  (about %.0f s left)", s < 1 ? 1 : s);
+		snprintf(out, n, ", about %.0f s left", s < 1 ? 1 : s);
 	else
-		snprintf(out, n, "  (about %.0f min left)", s / 60);
+		snprintf(out, n, ", about %.0f min left", s / 60);
 }
 
 void log_progress(size_t done, size_t total, const char *what, double left_s)
@@ -82,7 +82,7 @@ void log_progress(size_t done, size_t total, const char *what, double left_s)
 		return;
 	char left[40], line[400];
 	format_left(left_s, left, sizeof left);
-	snprintf(line, sizeof line, "[%zu/%zu] %.300s%s", done, total, what, left);
+	snprintf(line, sizeof line, "[%zu/%zu%s] %.300s", done, total, left, what);
 	if (!isatty(STDERR_FILENO)) {
 		/* at most one line in a while, and one at the end */
 		static bool ended;

@@ -20,7 +20,7 @@ void log_warn(const char *fmt, ...) _printf_(1, 2);
 void log_error(const struct err *err);
 
 /*
- * "[ 3/12] what  (about 4 min left)". done counts finished steps of total; left_s < 0: unknown.
+ * "[3/12, about 4 min left] what". done counts finished steps of total; left_s < 0: unknown.
  * The line is cleared by the next note, or by log_progress_end.
  */
 void log_progress(size_t done, size_t total, const char *what, double left_s);

@@ -87,7 +87,7 @@ static void progress_in_a_log_is_sparse(void **state)
 {
 	struct unit *u = *state;
 	assert_string_equal(said_to_log(u, make_progress),
-	    "debkit: [0/3] one\ndebkit: [3/3] all  (about 1 s left)\ndebkit: done\n");
+	    "debkit: [0/3] one\ndebkit: [3/3, about 1 s left] all\ndebkit: done\n");
 	log_set_quiet(true);
 	assert_string_equal(said_to_log(u, make_progress), "");
 	log_set_quiet(false);
@@ -98,8 +98,8 @@ static void progress_on_a_terminal_is_one_line(void **state)
 	struct unit *u = *state;
 	/* The terminal itself turns \n into \r\n. */
 	assert_string_equal(said_to_terminal(u, 80, make_progress),
-	    "\r[0/3] one\033[K\r[1/3] two  (about 75 s left)\033[K"
-	    "\r[2/3] three  (about 10 min left)\033[K\r[3/3] all  (about 1 s left)\033[K"
+	    "\r[0/3] one\033[K\r[1/3, about 75 s left] two\033[K"
+	    "\r[2/3, about 10 min left] three\033[K\r[3/3, about 1 s left] all\033[K"
 	    "\r\033[Kdebkit: done\r\n");
 }
 
