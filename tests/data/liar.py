@@ -114,14 +114,12 @@ class Liar(http.server.BaseHTTPRequestHandler):
 
     def html(self, base, entry):
         line = '<a href="%s%s#sha256=%s" data-dist-info-metadata="sha256=%s">%s</a><br/>\n'
+        digest = "zz" if self.mode == "html-hash" else entry["hashes"]["sha256"]
         text = "<!DOCTYPE html><html><body><!-- <a href='x'>no</a> --><abbr>no</abbr>\n"
-        text += line % ("../../files/", NAME.replace("-", "&#45;"), entry["hashes"]["sha256"],
-                        "0" * 64, NAME)
+        text += line % ("../../files/", NAME.replace("-", "&#45;"), digest, "0" * 64, NAME)
         text += "<A data-requires-python='&gt;=3.9' data-yanked HREF=%sold.whl >\n old.whl </A>" % base
         if self.mode == "html-cut":
             text = text[:len(text) - 20]
-        if self.mode == "html-hash":
-            text = text.replace("#sha256=", "#sha256=zz")
         self.answer(200, text.encode(), "text/html; charset=utf-8")
 
     # Files
