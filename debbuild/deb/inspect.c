@@ -12,7 +12,11 @@
 #include "../base/xalloc.h"
 #include "elf.h"
 #include "fatbin.h"
+#include "stanza.h"
 #include "version.h"
+
+/* The table of a package with a thousand bindings has about 100 KB. */
+#define TABLE_MAX ((size_t)4 << 20)
 
 struct inspector {
 	struct arena *arena;
@@ -21,7 +25,8 @@ struct inspector {
 	int fd;
 	unsigned char head[ELF_HEAD_LEN];
 	size_t head_len;
-	bool keep; /* the present file is a shared object and goes to fd */
+	bool keep;	  /* the present file is a shared object and goes to fd */
+	struct buf table; /* text of all files named `bindings` */
 	struct strv cuda, torch, python;
 	struct fatbin_info fat; /* of all libraries */
 	size_t fat_cap, bindings_cap;
@@ -35,6 +40,7 @@ static void inspector_done(struct inspector *x)
 	free(x->tmp);
 	free(x->fat.v);
 	free(x->out->bindings);
+	buf_done(&x->table);
 	strv_done(&x->cuda);
 	strv_done(&x->torch);
 	strv_done(&x->python);
@@ -145,9 +151,18 @@ static int end_file(struct inspector *x, const struct deb_file *f, struct err *e
 	return r;
 }
 
+static bool is_table(const char *path)
+{
+	return strstr(path, "/debkit/") && !strcmp(path_base(path), "bindings");
+}
+
 static int take_file(void *arg, const struct deb_file *f, const void *p, size_t n, struct err *err)
 {
 	struct inspector *x = arg;
+	if (is_table(f->path)) {
+		buf_append(&x->table, n ? p : "\n", n ? n : 1);
+		return n ? 0 : buf_check(&x->table, f->path, err);
+	}
 	if (n == 0)
 		return end_file(x, f, err);
 	if (x->head_len < ELF_HEAD_LEN) {
@@ -165,6 +180,33 @@ static int take_file(void *arg, const struct deb_file *f, const void *p, size_t 
 			return -1;
 	}
 	return x->keep ? write_all(x, p, n, err) : 0;
+}
+
+/* A stanza of the table: the torches that one binding is said to fit. */
+static void note_listed(struct inspector *x, const struct stanza *s)
+{
+	const char *file = stanza_get(s, "File"), *torch = stanza_get(s, "Torch");
+	struct inspect_claims *out = x->out;
+	if (!file || !torch)
+		return;
+	_cleanup_(strv_done) struct strv minors = STRV_INIT;
+	strv_split(&minors, torch, " ");
+	strv_add_all(&x->torch, &minors);
+	for (size_t i = 0; i < out->n_bindings; i++)
+		if (!strcmp(path_base(out->bindings[i].path), file))
+			out->bindings[i].listed = strv_has(&minors, out->bindings[i].torch);
+}
+
+static int read_table(struct inspector *x, struct err *err)
+{
+	struct stanza_list list = {0};
+	if (!x->table.len)
+		return 0;
+	if (stanza_parse(x->arena, buf_str(&x->table), x->table.len, "bindings", 0, &list, err) < 0)
+		return -1;
+	for (size_t i = 0; i < list.n; i++)
+		note_listed(x, &list.v[i]);
+	return 0;
 }
 
 static int compare_versions(const void *a, const void *b)
@@ -185,9 +227,12 @@ static const char *join_versions(struct arena *a, struct strv *v)
 int inspect_deb(struct arena *a, const char *path, struct inspect_claims *out, struct err *err)
 {
 	struct inspect_claims claims = {0};
-	_cleanup_(inspector_done) struct inspector x = {.arena = a, .out = &claims, .fd = -1};
-	if (open_tmp(&x, err) < 0 || deb_read(a, path, DEB_READ_FILES | DEB_READ_SIGNED, take_file,
-					 &x, &claims.info, err) < 0)
+	_cleanup_(inspector_done) struct inspector x = {
+	    .arena = a, .out = &claims, .fd = -1, .table = BUF_INIT(TABLE_MAX)};
+	if (open_tmp(&x, err) < 0 ||
+	    deb_read(a, path, DEB_READ_FILES | DEB_READ_SIGNED, take_file, &x, &claims.info, err) <
+		0 ||
+	    read_table(&x, err) < 0)
 		return -1;
 	_cleanup_(buf_done) struct buf archs = BUF_INIT(1 << 20);
 	fatbin_archs(&x.fat, &archs);

@@ -2,7 +2,9 @@
  * What the binaries of a package really say, beside what its Debkit-* fields claim:
  *	Debkit-Cuda "12.8": the libraries need, or are, libcudart.so.12
  *	Debkit-Cuda-Archs "9.0 12.0 12.0+PTX": what every fat binary covers
- *	Debkit-Torch "2.10 2.11", Debkit-Python "3.11 3.13t": the bindings torch2.10-cp311.so ...
+ *	Debkit-Python "3.11 3.13t": the bindings torch2.10-cp311.so ...
+ *	Debkit-Torch "2.10 2.11": what the table `bindings` beside them claims, at least the minors
+ *	that the bindings were compiled for
  *	Debkit-Source-Sha256: 64 hex digits
  *	Depends: libc6 with at least the highest GLIBC version needed
  *	md5sums: every regular file (a conffile may be left out), with its digest
@@ -18,6 +20,7 @@ struct err;
 struct inspect_binding {
 	const char *path;
 	const char *torch, *python; /* "2.10", "3.11" */
+	bool listed;		    /* the table has it, with its own torch */
 	bool init;		    /* it defines a PyInit_ function */
 };
 

@@ -58,11 +58,18 @@ static int check_cuda(const struct inspect_claims *c, struct err *err)
 
 static int check_bindings(const struct inspect_claims *c, struct err *err)
 {
-	for (size_t i = 0; i < c->n_bindings; i++)
-		if (!c->bindings[i].init)
+	for (size_t i = 0; i < c->n_bindings; i++) {
+		const struct inspect_binding *b = &c->bindings[i];
+		if (!b->init)
 			return err_set(err, ERR_TRUST,
-			    "'%s' is named as a binding but defines no PyInit_ function",
-			    c->bindings[i].path);
+			    "'%s' is named as a binding but defines no PyInit_ function", b->path);
+		if (!b->listed)
+			return err_set(err, ERR_TRUST,
+			    "the table of bindings does not list '%s' with torch %s, for which it "
+			    "was "
+			    "compiled",
+			    b->path, b->torch);
+	}
 	return 0;
 }
 

@@ -71,6 +71,8 @@ static int make_stage(void **state)
 	    "void *PyInit_x(void) { puts(\"x\"); kernel(); return 0; }' >b.c;"
 	    "for b in torch2.10-cp311 torch2.9-cp311; do gcc -shared -fPIC b.c "
 	    "  " DIR "/libcausal_conv1d_cu128.so.1 -o " DIR "/$b.so; done;"
+	    "printf 'File: torch2.9-cp311.so\\nTorch: 2.9\\n\\nFile: torch2.10-cp311.so\\n"
+	    "Torch: 2.10 2.11\\n' >" DIR "/bindings;"
 	    "printf '\\177ELF\\2\\1\\1\\0\\0\\0\\0\\0\\0\\0\\0\\0\\2\\0\\276\\0cubin' >" DIR
 	    "/x.cubin;"
 	    "printf '\\177ELF' >" DIR "/short");
@@ -89,7 +91,7 @@ static const char true_control[] = "Package: python3-causal-conv1d-cu128\n"
 				   "Depends: cuda-cudart-12-8, libc6 (>= 2.34)\n"
 				   "Debkit-Cuda: 12.8\n"
 				   "Debkit-Cuda-Archs: 9.0 12.0 12.0+PTX\n"
-				   "Debkit-Torch: 2.9 2.10\n"
+				   "Debkit-Torch: 2.9 2.10 2.11\n"
 				   "Debkit-Python: 3.11\n"
 				   "Debkit-Compiler: gcc\n"
 				   "Description: demonstration\n";
@@ -141,7 +143,7 @@ static void test_claims(void **state)
 	assert_int_equal(inspect_deb(&a, deb, &c, NULL), 0);
 	assert_string_equal(c.cuda, "12");
 	assert_string_equal(c.archs, "9.0 12.0 12.0+PTX");
-	assert_string_equal(c.torch, "2.9 2.10");
+	assert_string_equal(c.torch, "2.9 2.10 2.11");
 	assert_string_equal(c.python, "3.11");
 	assert_null(c.glibcxx);
 	assert_non_null(c.glibc);
@@ -164,8 +166,8 @@ static void test_false_claims(void **state)
 	    "12.0+PTX'");
 	expect_with("Debkit-Cuda-Archs:", "", "the field Debkit-Cuda-Archs is missing");
 	expect_with("Debkit-Torch:", "Debkit-Torch: 2.10\n",
-	    "Debkit-Torch claims '2.10', but the files hold '2.9 2.10'");
-	expect_with("Debkit-Torch:", "Debkit-Torch: 2.10, 2.9\n", NULL);
+	    "Debkit-Torch claims '2.10', but the files hold '2.9 2.10 2.11'");
+	expect_with("Debkit-Torch:", "Debkit-Torch: 2.11, 2.10, 2.9\n", NULL);
 	expect_with("Debkit-Python:", "Debkit-Python: 3.11 3.12\n", "Debkit-Python claims");
 	expect_with("Debkit-Compiler:", "Debkit-Source-Sha256: abc\n", "is no SHA-256 digest");
 	expect_with(
@@ -183,6 +185,14 @@ static void test_no_init(void **state)
 	expect(torch, "Debkit-Python claims '3.11', but the files hold '3.11 3.12'");
 	expect(text, "torch2.11-cp312.so' is named as a binding but defines no PyInit_ function");
 	shell("rm " DIR "/torch2.11-cp312.so");
+}
+
+static void test_not_listed(void **state)
+{
+	shell("cp " DIR "/torch2.10-cp311.so " DIR "/torch2.8-cp311.so");
+	expect_with("Debkit-Torch:", "Debkit-Torch: 2.8 2.9 2.10 2.11\n",
+	    "/torch2.8-cp311.so' with torch 2.8");
+	shell("rm " DIR "/torch2.8-cp311.so");
 }
 
 static void expect_deb(const char *name, const char *what)
@@ -251,6 +261,7 @@ int main(void)
 	    cmocka_unit_test(test_claims),
 	    cmocka_unit_test(test_false_claims),
 	    cmocka_unit_test(test_no_init),
+	    cmocka_unit_test(test_not_listed),
 	    cmocka_unit_test(test_md5sums),
 	    cmocka_unit_test(test_leaves_nothing),
 	};
