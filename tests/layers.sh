@@ -14,12 +14,14 @@ archive*.h debbuild/deb/deb*.c
 archive*.h debbuild/deb/ar_write.c
 archive*.h debbuild/deb/decode.c
 zlib.h debbuild/deb/decode.c
+zlib.h debbuild/build/flate.c
 archive*.h debbuild/build/wheel.c
 gpgme.h debbuild/sign/*
 curl/*.h debbuild/build/index.c
 libelf.h debbuild/deb/elf.c
 gelf.h debbuild/deb/elf.c
 elf.h debbuild/deb/elf.c
+elf.h debbuild/deb/dynsym.c
 jansson.h debbuild/build/index*.c
 sqlite3.h repo/*
 zlib.h repo/compress.c

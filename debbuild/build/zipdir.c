@@ -155,6 +155,7 @@ static int parse_member(struct zipdir *d, size_t *at, struct zip_member *m, stru
 	m->encrypted = le(p + 8, 2) & FLAG_ENCRYPTED;
 	m->regular = !(mode & S_IFMT) || S_ISREG(mode);
 	m->executable = mode & 0111;
+	m->method = (unsigned)le(p + 10, 2);
 	m->packed = le(p + 20, 4);
 	m->size = le(p + 24, 4);
 	m->offset = le(p + 42, 4);

@@ -21,6 +21,7 @@ struct zip_member {
 	const char *name;      /* a folder's ends with '/' */
 	uint64_t offset, end;  /* bytes of the file from local header to the next member */
 	uint64_t packed, size; /* as the directory says */
+	unsigned method;       /* 0: stored, 8: deflate */
 	bool encrypted, regular, executable, wanted;
 	size_t raw, raw_len; /* its record in zipdir.raw */
 };
