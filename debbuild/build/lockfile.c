@@ -5,10 +5,12 @@
 #include "../base/arena.h"
 #include "../base/err.h"
 #include "../base/strv.h"
+#include "../base/xalloc.h"
 #include "../deb/stanza.h"
+#include "matrix.h"
 
 static const char *const fields[] = {
-    "File", "Project", "Size", "Sha256", "Record-Sha256", "Index", NULL};
+    "File", "Project", "Size", "Sha256", "Record-Sha256", "Exports-Sha256", "Index", NULL};
 
 static bool is_sha256(const char *s)
 {
@@ -26,6 +28,7 @@ static int parse_entry(
 	    .project = stanza_get(s, "Project"),
 	    .sha256 = stanza_get(s, "Sha256"),
 	    .record_sha256 = stanza_get(s, "Record-Sha256"),
+	    .exports_sha256 = stanza_get(s, "Exports-Sha256"),
 	    .index = stanza_get(s, "Index")};
 	if (!e->file || !e->project || !size || !e->sha256)
 		return err_set(err, ERR_FORMAT,
@@ -34,7 +37,8 @@ static int parse_entry(
 	if (str_parse_u64(size, 1ULL << 40, &bytes) < 0)
 		return err_set(err, ERR_FORMAT, "%s:%u: Size is '%s', expected a number of bytes",
 		    source, stanza_find(s, "Size")->line, size);
-	if (!is_sha256(e->sha256) || (e->record_sha256 && !is_sha256(e->record_sha256)))
+	if (!is_sha256(e->sha256) || (e->record_sha256 && !is_sha256(e->record_sha256)) ||
+	    (e->exports_sha256 && !is_sha256(e->exports_sha256)))
 		return err_set(err, ERR_FORMAT,
 		    "%s:%u: expected SHA-256 hashes of 64 lower-case hexadecimal digits", source,
 		    s->line);
@@ -93,4 +97,17 @@ const struct lock_entry *lockfile_wheel(
 		if (!strcmp(l->v[i].project, project) && is_wheel_of(l->v[i].file, version, python))
 			return &l->v[i];
 	return NULL;
+}
+
+/* On PyTorch's own index, versions carry the flavour ("2.11.0+cu128"). */
+const struct lock_entry *lockfile_torch(
+    const struct lockfile *l, const struct torch_release *t, const char *python)
+{
+	size_t whole = strcspn(t->cuda, "."), major = strcspn(python, ".");
+	_free_ char *version = t->index ? xasprintf("%s+cu%.*s%s", t->version, (int)whole, t->cuda,
+					      t->cuda + whole + (t->cuda[whole] == '.'))
+					: xstrdup(t->version);
+	_free_ char *tag =
+	    xasprintf("cp%.*s%s", (int)major, python, python + major + (python[major] == '.'));
+	return lockfile_wheel(l, "torch", version, tag);
 }

@@ -7,6 +7,7 @@
  *	Size: 915736904
  *	Sha256: ...
  *	Record-Sha256: ...      of its RECORD member, for wheels that are read by ranges
+ *	Exports-Sha256: ...     of the list of what its libraries export (see exports.h)
  */
 #pragma once
 #include "../base/compat.h"
@@ -15,12 +16,14 @@
 
 struct arena;
 struct err;
+struct torch_release;
 
 struct lock_entry {
 	const char *file, *project;
-	const char *sha256;	   /* of the whole file */
-	const char *record_sha256; /* or NULL */
-	const char *index;	   /* address of its index, or NULL: the machine's own */
+	const char *sha256;	    /* of the whole file */
+	const char *record_sha256;  /* or NULL */
+	const char *exports_sha256; /* or NULL */
+	const char *index;	    /* address of its index, or NULL: the machine's own */
 	uint64_t size;
 };
 
@@ -41,3 +44,6 @@ const struct lock_entry *lockfile_find(const struct lockfile *l, const char *fil
  */
 const struct lock_entry *lockfile_wheel(const struct lockfile *l, const char *project,
     const char *version, const char *python) _must_check_;
+/* The wheel of that torch for a Python ("3.11"), or NULL if the lock has none. */
+const struct lock_entry *lockfile_torch(
+    const struct lockfile *l, const struct torch_release *t, const char *python) _must_check_;
