@@ -10,6 +10,21 @@
 
 #define CUDART "libcudart.so."
 
+static bool stands_in(const char *const *list, const char *word)
+{
+	for (; *list; list++)
+		if (!strcmp(*list, word))
+			return true;
+	return false;
+}
+
+bool abi_is_torch_library(const char *soname)
+{
+	static const char *const names[] = {"libc10.so", "libc10_cuda.so", "libtorch.so",
+	    "libtorch_cpu.so", "libtorch_cuda.so", "libtorch_python.so", NULL};
+	return stands_in(names, soname);
+}
+
 /* One judgement under way. */
 struct judge {
 	struct arena *arena;
@@ -35,14 +50,6 @@ bool abi_is_torch_name(const char *name)
 	return false;
 }
 
-static bool stands_in(const char *const *list, const char *word)
-{
-	for (; *list; list++)
-		if (!strcmp(*list, word))
-			return true;
-	return false;
-}
-
 static const struct elf_info *find_beside(const struct judge *j, const char *library)
 {
 	for (size_t i = 0; i < j->world->n_beside; i++)
@@ -54,12 +61,10 @@ static const struct elf_info *find_beside(const struct judge *j, const char *lib
 /* Is it known what the library of that NEEDED entry defines? */
 static bool is_judged(const struct judge *j, const char *library)
 {
-	static const char *const torch[] = {"libc10.so", "libc10_cuda.so", "libtorch.so",
-	    "libtorch_cpu.so", "libtorch_cuda.so", "libtorch_python.so", NULL};
 	static const char *const system[] = {"libc.so.6", "libm.so.6", "libstdc++.so.6",
 	    "libgcc_s.so.1", "ld-linux-x86-64.so.2", "libpthread.so.0", "libdl.so.2", "librt.so.1",
 	    "libutil.so.1", NULL};
-	if (stands_in(torch, library))
+	if (abi_is_torch_library(library))
 		return j->world->torch != NULL;
 	if (str_starts(library, CUDART))
 		return j->world->cudart != NULL;
@@ -117,6 +122,43 @@ static void judge_versioned(struct judge *j, const struct elf_symbol *s)
 	}
 }
 
+/*
+ * Namespace std: a reference without version, as compilers with an own newer part of libstdc++
+ * leave it, binds to what the system's libstdc++ has, which is not known by name.
+ */
+static bool is_std_name(const char *name)
+{
+	static const char *const tables[] = {"TI", "TS", "TV", "TT", "GV"};
+	if (!str_starts(name, "_Z"))
+		return false;
+	name += 2;
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		if (str_starts(name, tables[i])) {
+			name += 2;
+			break;
+		}
+	if (*name == 'N')
+		name += 1 + strspn(name + 1, "KVOR");
+	return name[0] == 'S' && name[1] && strchr("tabsiod", name[1]);
+}
+
+static bool needs(const struct judge *j, const char *library)
+{
+	for (size_t i = 0; i < j->elf->n_needed; i++)
+		if (!strcmp(j->elf->needed[i], library))
+			return true;
+	return false;
+}
+
+static void leave_to_libstdcxx(struct judge *j)
+{
+	static const char library[] = "libstdc++.so.6";
+	struct abi_verdict *v = j->out;
+	v->n_unjudged++;
+	if (!v->n_outside || strcmp(v->outside[v->n_outside - 1], library))
+		v->outside[v->n_outside++] = library;
+}
+
 static bool is_python_name(const char *name)
 {
 	return str_starts(name, "Py") || str_starts(name, "_Py");
@@ -143,6 +185,8 @@ static void judge_plain(struct judge *j, const struct elf_symbol *s)
 			add_missing(j, s, "torch");
 		else
 			j->out->n_unjudged++;
+	} else if (is_std_name(s->name) && needs(j, "libstdc++.so.6")) {
+		leave_to_libstdcxx(j);
 	} else if (j->out->n_outside) {
 		j->out->n_unjudged++;
 	} else {
@@ -152,7 +196,7 @@ static void judge_plain(struct judge *j, const struct elf_symbol *s)
 
 static void find_outside(struct judge *j)
 {
-	j->out->outside = arena_alloc(j->arena, (j->elf->n_needed + 1) * sizeof(char *));
+	j->out->outside = arena_alloc(j->arena, (j->elf->n_needed + 2) * sizeof(char *));
 	for (size_t i = 0; i < j->elf->n_needed; i++)
 		if (!is_judged(j, j->elf->needed[i]))
 			j->out->outside[j->out->n_outside++] = j->elf->needed[i];

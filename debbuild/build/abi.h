@@ -41,3 +41,5 @@ void abi_judge(
     struct arena *a, const struct elf_info *e, const struct abi_world *w, struct abi_verdict *out);
 /* True if the mangled name speaks of torch's own namespaces. */
 bool abi_is_torch_name(const char *name) _must_check_;
+/* True for the SONAME of a library of torch that extensions link. */
+bool abi_is_torch_library(const char *soname) _must_check_;

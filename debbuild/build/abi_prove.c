@@ -51,10 +51,7 @@ static int load(struct prover *p, struct arena *a, const struct lock_entry *e, s
 		return -1;
 	if (!cost.requests || !p->paths->note)
 		return 0;
-	_free_ char *text = xasprintf("read the exports of %s: %llu bytes in %u requests, of a "
-				      "wheel of %llu",
-	    e->file, (unsigned long long)cost.bytes, cost.requests,
-	    (unsigned long long)cost.wheel_bytes);
+	_free_ char *text = exports_cost_text(e, &cost);
 	p->paths->note(p->paths->arg, text);
 	return 0;
 }
@@ -76,16 +73,6 @@ static int load_candidates(struct prover *p, struct arena *a, const char *python
 		v[(*n)++].torch = t;
 	}
 	return 0;
-}
-
-const char *abi_home(const struct exports *const *torches, size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct exports_library *l = exports_find(torches[i], name);
-		if (l)
-			return l->name;
-	}
-	return NULL;
 }
 
 /* What one binding is judged with: itself, the kernel library, and each candidate. */
@@ -132,12 +119,13 @@ static int refuse(const struct judging *j, struct arena *a, const struct elf_inf
 		    file, v->n_unjudged, v->n_outside ? v->outside[0] : "another library");
 	for (size_t i = 0; i < j->n; i++) {
 		const struct exports *torch = &j->candidates[i].exports;
+		const struct exports_library *library;
 		struct abi_verdict other;
 		judge(j, a, elf, torch, &other);
 		if (lacks(&other, name))
 			strv_add(&torches, j->candidates[i].torch->minor);
-		else if (!home)
-			home = abi_home(&torch, 1, name);
+		else if (!home && (library = exports_find(torch, name)))
+			home = library->name;
 	}
 	demangle(a, &name, 1, &shown);
 	_free_ char *list = strv_join(&torches, " ");

@@ -33,6 +33,3 @@ struct abi_paths {
 int abi_prove(struct arena *a, const struct plan *p, const struct matrix *m,
     const struct lockfile *lock, const struct abi_paths *paths, struct abi_proof **proofs,
     struct err *err) _must_check_;
-/* The library of the torches' that exports the name in any of them, or NULL. */
-struct exports;
-const char *abi_home(const struct exports *const *torches, size_t n, const char *name) _must_check_;

@@ -222,3 +222,10 @@ const struct exports_library *exports_find(const struct exports *e, const char *
 	}
 	return NULL;
 }
+
+char *exports_cost_text(const struct lock_entry *e, const struct exports_cost *cost)
+{
+	return xasprintf("read the exports of %s: %llu bytes in %u requests, of a wheel of %llu",
+	    e->file, (unsigned long long)cost->bytes, cost->requests,
+	    (unsigned long long)cost->wheel_bytes);
+}

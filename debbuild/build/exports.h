@@ -51,3 +51,5 @@ int exports_load(struct arena *a, struct index *x, const struct lock_entry *e, c
     struct exports *out, struct exports_cost *cost, struct err *err) _must_check_;
 /* The library that exports the name, or NULL. */
 const struct exports_library *exports_find(const struct exports *e, const char *name) _must_check_;
+/* What a load cost, for people; owned by the caller. */
+char *exports_cost_text(const struct lock_entry *e, const struct exports_cost *cost);

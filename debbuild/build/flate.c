@@ -13,6 +13,7 @@
 #define CHUNK	(64u << 10)
 #define RAW	(-15) /* zlib's names for a raw stream and for gzip, both with a 32 KiB window */
 #define GZIP	(15 + 16)
+#define LEVEL	3		      /* half the time of 6 for a fifth more bytes */
 #define HEADER	((size_t)17 + 3 * 19) /* bits of a dynamic block's header up to its code lengths */
 #define DYNAMIC 2u
 
@@ -190,7 +191,8 @@ int flate_tail(const void *p, size_t n, struct buf *out, struct err *err)
 int flate_pack(const void *p, size_t n, struct buf *out, struct err *err)
 {
 	z_stream z = {.next_in = (unsigned char *)(uintptr_t)p};
-	if (n > UINT_MAX || deflateInit2(&z, 6, Z_DEFLATED, GZIP, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (n > UINT_MAX ||
+	    deflateInit2(&z, LEVEL, Z_DEFLATED, GZIP, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		return err_set(err, ERR_SYSTEM, "cannot start zlib");
 	z.avail_in = (unsigned)n;
 	size_t bound = deflateBound(&z, (uLong)n);

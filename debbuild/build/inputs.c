@@ -16,6 +16,7 @@
 #include "../base/strv.h"
 #include "../base/xalloc.h"
 #include "index.h"
+#include "indexes.h"
 #include "lockfile.h"
 #include "matrix.h"
 #include "plan.h"
@@ -24,37 +25,17 @@
 #include "sdk.h"
 #include "wheel.h"
 
-/* A fetch under way: the plan, where things go, and one connection for each index. */
+/* A fetch under way: the plan, where things go, and the connections. */
 struct fetch {
 	const struct plan *plan;
 	const char *cache;
 	const struct inputs_report *report;
-	struct index *own, *other;
-	const char *other_url;
+	struct indexes indexes;
 };
 
 static void fetch_done(struct fetch *f)
 {
-	index_close(f->own);
-	index_close(f->other);
-}
-
-static int connection(struct fetch *f, const char *url, struct index **out, struct err *err)
-{
-	if (!url) {
-		if (!f->own && index_open(NULL, &f->own, err) < 0)
-			return -1;
-		*out = f->own;
-		return 0;
-	}
-	if (!f->other || strcmp(f->other_url, url)) {
-		index_close(take_ptr(f->other));
-		if (index_open(url, &f->other, err) < 0)
-			return -1;
-		f->other_url = url;
-	}
-	*out = f->other;
-	return 0;
+	indexes_done(&f->indexes);
 }
 
 static void note(const struct fetch *f, const char *text)
@@ -122,7 +103,7 @@ static int fetch_sdist(struct fetch *f, struct err *err)
 	struct index *x;
 	struct index_file file;
 	_free_ char *path = xasprintf("%s/file/%s", f->cache, e->file);
-	if (connection(f, e->index, &x, err) < 0 || path_mkdirs_for(path, err) < 0 ||
+	if (indexes_get(&f->indexes, e->index, &x, err) < 0 || path_mkdirs_for(path, err) < 0 ||
 	    index_find(x, &a, e->project, e->file, &file, err) < 0 ||
 	    index_fetch(x, file.url, e->sha256, e->size, path, on_bytes, f, err) < 0)
 		return -1;
@@ -149,7 +130,7 @@ static int fetch_sdk(struct fetch *f, size_t i, struct err *err)
 	struct sdk_cost cost = {0};
 	if (path_is_dir(dir))
 		return 0;
-	if (path_mkdirs_for(dir, err) < 0 || connection(f, e->index, &x, err) < 0 ||
+	if (path_mkdirs_for(dir, err) < 0 || indexes_get(&f->indexes, e->index, &x, err) < 0 ||
 	    sdk_fetch(x, e->file, e->record_sha256, f->plan->cuda, dir, &cost, err) < 0)
 		return -1;
 	_free_ char *text =
@@ -200,7 +181,7 @@ static int fetch_part(struct fetch *f, const struct lock_entry *e, char **member
 	uint64_t bytes_before, bytes_after;
 	if (!e->record_sha256)
 		return err_set(err, ERR_TRUST, "'%s' has no Record-Sha256 in the lock", e->file);
-	if (path_mkdirs_for(dir, err) < 0 || connection(f, e->index, &x, err) < 0 ||
+	if (path_mkdirs_for(dir, err) < 0 || indexes_get(&f->indexes, e->index, &x, err) < 0 ||
 	    index_find(x, &a, e->project, e->file, &file, err) < 0)
 		return -1;
 	index_cost(x, &before, &bytes_before);

@@ -28,18 +28,13 @@ static bool wanted(const struct strv *list, const char *a, const char *b)
 	return !list || !list->n || strv_has(list, a) || strv_has(list, b);
 }
 
-/* Any Python's wheel will do: their headers are the same. On PyTorch's own index, versions carry
- * the flavour ("2.11.0+cu128"). */
-static const struct lock_entry *torch_wheel(struct arena *a, const struct lockfile *lock,
-    const struct torch_release *t, const char *flavour)
+/* Any Python's wheel will do: their headers are the same. */
+static const struct lock_entry *torch_wheel(
+    const struct lockfile *lock, const struct torch_release *t)
 {
-	const char *version = t->index ? arena_printf(a, "%s+%s", t->version, flavour) : t->version;
 	const struct lock_entry *wheel = NULL;
-	for (char **py = t->pythons; *py && !wheel; py++) {
-		const char *dot = strchr(*py, '.');
-		wheel = lockfile_wheel(lock, "torch", version,
-		    arena_printf(a, "cp%.*s%s", (int)(dot - *py), *py, dot + 1));
-	}
+	for (char **py = t->pythons; *py && !wheel; py++)
+		wheel = lockfile_torch(lock, t, *py);
 	return wheel;
 }
 
@@ -60,7 +55,7 @@ static int choose_torches(struct arena *a, const struct matrix *m, const struct 
 		const struct torch_release *t = &m->torches[i];
 		if (strcmp(t->cuda, p->cuda) || !wanted(sel->torches, t->version, t->minor))
 			continue;
-		const struct lock_entry *wheel = torch_wheel(a, lock, t, p->flavour);
+		const struct lock_entry *wheel = torch_wheel(lock, t);
 		if (!wheel && named)
 			return err_set(err, ERR_TRUST,
 			    "no wheel of torch %s for CUDA %s stands in '%s': it is not pinned, so "

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "../base/buf.h"
+#include "json.h"
 #include "lockfile.h"
 #include "matrix.h"
 #include "plan.h"
@@ -65,22 +66,6 @@ void plan_print(const struct plan *p, struct buf *out)
 	for (size_t i = 0; i < p->n_packages; i++)
 		buf_printf(out, "package    %s_%s_%s.deb\n", p->packages[i].name,
 		    p->packages[i].version, p->packages[i].arch);
-}
-
-/* A JSON string, RFC 8259 section 7. */
-static void json_string(struct buf *out, const char *s)
-{
-	buf_putc(out, '"');
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-		if (c == '"' || c == '\\')
-			buf_printf(out, "\\%c", c);
-		else if (c < ' ')
-			buf_printf(out, "\\u%04x", c);
-		else
-			buf_putc(out, *s);
-	}
-	buf_putc(out, '"');
 }
 
 static void json_pair(struct buf *out, const char *name, const char *value, bool last)

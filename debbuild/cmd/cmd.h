@@ -29,6 +29,7 @@ struct cmd {
 	int (*run)(const struct strv *operands, struct err *err);
 };
 
+extern const struct cmd cmd_abi;
 extern const struct cmd cmd_build;
 extern const struct cmd cmd_disable;
 extern const struct cmd cmd_enable;

@@ -9,6 +9,7 @@
 #include "cmd.h"
 
 static const struct cmd *const commands[] = {
+    &cmd_abi,
     &cmd_build,
     &cmd_disable,
     &cmd_enable,

@@ -1,0 +1,8 @@
+/* Writing JSON (RFC 8259): what plans and reports share. */
+#pragma once
+#include "../base/compat.h"
+
+struct buf;
+
+/* A string with its quotes. */
+void json_string(struct buf *out, const char *s);
