@@ -75,4 +75,41 @@ ok "a second run asks for nothing" free
 fails "another pin is refused" 3 'its RECORD has SHA-256 .*, expected 0{64}' \
 	"$work/sdk_fetch" "$file" "$(printf %064d 0)" 12.8 "$work/other"
 ok "and nothing is left of it" test ! -e "$work/other" -a ! -e "$work/other.new"
+
+# The same program against a small torch on this machine, with each of its writes failing in turn.
+coproc liar { exec python3 -B "$top/tests/data/liar.py"; }
+read -r port honest <&"${liar[0]}"
+small=torch-1.0.0-cp311-cp311-manylinux_2_28_x86_64.whl
+near() {
+	no_proxy='*' PIP_INDEX_URL=http://127.0.0.1:$port/honest.1/simple \
+		"$work/sdk_fetch" "$small" "$honest" 12.8 "$work/near/sdk"
+}
+
+full_disk() {
+	local i
+	for ((i = 1; i < 100; i++)); do
+		rm -rf "$work/near" && mkdir "$work/near" || return
+		DEBKIT_FAULT=$i:ENOSPC near 2>"$work/why" && break
+		[ "$(wc -l <"$work/why")" = 1 ] && grep -q ': No space left on device$' "$work/why" ||
+			return
+		[ -z "$(ls -A "$work/near")" ] || { ls -AR "$work/near" && return 1; }
+	done
+	echo "$i writes failed in turn"
+	[ "$i" -gt 15 ] && [ "$i" -lt 100 ]
+}
+
+killed() {
+	local i
+	for ((i = 1; i < 100; i++)); do
+		rm -rf "$work/near" && mkdir "$work/near" || return
+		DEBKIT_FAULT=$i:kill near 2>/dev/null && break
+		[ ! -e "$work/near/sdk" ] || [ -e "$work/near/sdk/.debkit-sdk" ] || return
+		near && [ "$(ls -A "$work/near")" = sdk ] || return
+	done
+	echo "killed $i times"
+	[ "$i" -gt 15 ] && [ "$i" -lt 100 ]
+}
+
+ok "a full disk is one line, and nothing is left" full_disk
+ok "what a kill leaves is complete or goes away with the next run" killed
 done_testing
