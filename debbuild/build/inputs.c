@@ -133,6 +133,8 @@ static int fetch_sdk(struct fetch *f, size_t i, struct err *err)
 	if (path_mkdirs_for(dir, err) < 0 || indexes_get(&f->indexes, e->index, &x, err) < 0 ||
 	    sdk_fetch(x, e->file, e->record_sha256, f->plan->cuda, dir, &cost, err) < 0)
 		return -1;
+	if (!cost.bytes)
+		return 0;
 	_free_ char *text =
 	    xasprintf("fetched the headers of torch %s: %llu bytes in %u requests, of a "
 		      "wheel of %llu",

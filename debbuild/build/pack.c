@@ -17,6 +17,7 @@
 #include "../deb/stanza.h"
 #include "../sign/debsig.h"
 #include "../sign/keyring.h"
+#include "abi_prove.h"
 #include "lockfile.h"
 #include "matrix.h"
 #include "plan.h"
@@ -74,8 +75,10 @@ static void make_key(
 	feed(d, date);
 	feed(d, c->sign_key);
 	feed_tree(d, templates);
-	if (!strcmp(pkg->kind, "flavour"))
+	if (!strcmp(pkg->kind, "flavour")) {
 		feed_binaries(d, p);
+		feed(d, c->proof_id);
+	}
 	if (!strcmp(pkg->kind, "keyring")) {
 		_cleanup_(buf_done) struct buf exported = BUF_INIT(TEXT_MAX);
 		if (keyring_export(c->sign_key, false, &exported, NULL) == 0)
@@ -167,20 +170,31 @@ static int find_control(struct arena *a, const struct stage_context *c,
 	return err_set(err, ERR_FORMAT, "'%s' has no stanza for %s", source, pkg->name);
 }
 
-/* The torch minors and Pythons of the bindings, each once, oldest first. */
-static void set_pairs(struct arena *a, const struct plan *p, struct stanza *control)
+static int by_version(const void *a, const void *b)
 {
+	return matrix_compare(*(char *const *)a, *(char *const *)b);
+}
+
+static void set_versions(struct arena *a, struct stanza *control, const char *field, struct strv *v)
+{
+	strv_uniq(v);
+	qsort(v->v, v->n, sizeof *v->v, by_version);
+	_free_ char *text = strv_join(v, " ");
+	stanza_set(a, control, field, text);
+}
+
+/* The torch minors on which the bindings were proved, and their Pythons, oldest first. */
+static void set_pairs(struct arena *a, const struct stage_context *c, struct stanza *control)
+{
+	const struct plan *p = c->plan;
 	_cleanup_(strv_done) struct strv torches = STRV_INIT, pythons = STRV_INIT;
 	for (size_t i = 0; i < p->n_bindings; i++) {
-		if (!strv_has(&torches, p->bindings[i].torch->minor))
-			strv_add(&torches, p->bindings[i].torch->minor);
-		if (!strv_has(&pythons, p->bindings[i].python->version))
-			strv_add(&pythons, p->bindings[i].python->version);
+		for (size_t k = 0; k < c->proofs[i].n; k++)
+			strv_add(&torches, c->proofs[i].minors[k]);
+		strv_add(&pythons, p->bindings[i].python->version);
 	}
-	_free_ char *t = strv_join(&torches, " ");
-	_free_ char *y = strv_join(&pythons, " ");
-	stanza_set(a, control, "Debkit-Torch", t);
-	stanza_set(a, control, "Debkit-Python", y);
+	set_versions(a, control, "Debkit-Torch", &torches);
+	set_versions(a, control, "Debkit-Python", &pythons);
 }
 
 /* The GPU archs as the fatbins of the kernel library have them, checked against the plan. */
@@ -233,7 +247,7 @@ static int make_control(struct arena *a, const struct stage_context *c,
 	stanza_set(a, out, "Debkit-Cuda", p->cuda);
 	if (set_archs(a, p, stage, out, err) < 0)
 		return -1;
-	set_pairs(a, p, out);
+	set_pairs(a, c, out);
 	stanza_set(a, out, "Debkit-Compiler", p->host->compiler);
 	stanza_set(a, out, "Debkit-Source-Sha256", p->sdist->sha256);
 	return 0;

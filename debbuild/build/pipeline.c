@@ -6,6 +6,7 @@
 #include "../base/arena.h"
 #include "../base/buf.h"
 #include "../base/clock.h"
+#include "../base/digest.h"
 #include "../base/err.h"
 #include "../base/intr.h"
 #include "../base/lock.h"
@@ -14,6 +15,7 @@
 #include "../base/strv.h"
 #include "../base/xalloc.h"
 #include "../sign/keyring.h"
+#include "abi_prove.h"
 #include "inputs.h"
 #include "lockfile.h"
 #include "ninja.h"
@@ -58,16 +60,16 @@ int pipeline_plan(
 	if (!templates)
 		return -1;
 	_free_ char *lock_path = path_join(templates, "lock");
-	struct lockfile *lock = arena_alloc(a, sizeof *lock);
 	struct selection sel = r->selection;
 	*out = (struct pipeline_plan){.templates = arena_strdup(a, templates)};
 	if (matrix_load(a, templates, &out->matrix, err) < 0 ||
 	    recipe_load(a, templates, r->recipe, &out->recipe, err) < 0 ||
-	    lockfile_load(a, lock_path, lock, err) < 0 ||
+	    lockfile_load(a, lock_path, &out->lock, err) < 0 ||
 	    (r->sign_key && find_key(a, r->sign_key, out, &sel, err) < 0) ||
 	    host_gather(a, &out->recipe, &out->matrix, &sel, r->toolchain, &out->host, err) < 0)
 		return -1;
-	return plan_make(a, &out->recipe, &out->matrix, lock, &out->host, &sel, &out->plan, err);
+	return plan_make(
+	    a, &out->recipe, &out->matrix, &out->lock, &out->host, &sel, &out->plan, err);
 }
 
 /* All packages stand there, made from what the plan says. */
@@ -126,15 +128,53 @@ static void warn_of_missing(const struct plan *p, const struct pipeline_events *
 		events->warn(events->arg, text);
 }
 
-static int build(struct arena *a, const struct pipeline_request *r, const struct stage_context *c,
-    const char *out, const struct pipeline_events *events, struct pack_result *results,
-    struct err *err)
+/* All that decides what abi_prove finds, beside the bindings themselves. */
+static const char *proof_id(struct arena *a, const struct pipeline_plan *pp)
+{
+	struct digest *d = digest_new(DIGEST_SHA256);
+	for (size_t i = 0; i < pp->matrix.n_torches; i++) {
+		const struct torch_release *t = &pp->matrix.torches[i];
+		if (!strcmp(t->cuda, pp->plan.cuda))
+			digest_update(d, t->version, strlen(t->version) + 1);
+	}
+	for (size_t i = 0; i < pp->lock.n; i++) {
+		const char *hash = pp->lock.v[i].exports_sha256;
+		if (hash)
+			digest_update(d, hash, strlen(hash) + 1);
+	}
+	char hex[DIGEST_HEX_MAX];
+	digest_finish_hex(d, hex);
+	return arena_strdup(a, hex);
+}
+
+static int prove(struct arena *a, const struct pipeline_plan *pp, struct stage_context *c,
+    const struct pipeline_events *events, struct err *err)
+{
+	struct abi_paths paths = {.templates = c->templates,
+	    .cache = c->cache,
+	    .work = c->work,
+	    .note = events->note,
+	    .arg = events->arg};
+	struct abi_proof *proofs;
+	if (abi_prove(a, &pp->plan, &pp->matrix, &pp->lock, &paths, &proofs, err) < 0)
+		return -1;
+	c->proofs = proofs;
+	return 0;
+}
+
+static int build(struct arena *a, const struct pipeline_request *r, const struct pipeline_plan *pp,
+    struct stage_context *c, const char *out, const struct pipeline_events *events,
+    struct pack_result *results, struct err *err)
 {
 	struct inputs_report report = {
 	    .note = events->note, .progress = events->bytes, .arg = events->arg};
 	if (check_space(c->plan, out, err) < 0 || check_space(c->plan, c->cache, err) < 0 ||
 	    inputs_fetch(c->plan, c->cache, &report, err) < 0 ||
 	    inputs_link(c->plan, c->cache, c->work, err) < 0 || compile(r, c, events, err) < 0)
+		return -1;
+	if (r->compile_only)
+		return 0;
+	if (prove(a, pp, c, events, err) < 0)
 		return -1;
 	for (size_t i = 0; i < c->plan->n_packages; i++) {
 		const struct plan_package *pkg = &c->plan->packages[i];
@@ -164,16 +204,17 @@ int pipeline_build(struct arena *a, const struct pipeline_request *r,
 	    .cache = cache,
 	    .work = work,
 	    .sign_key = pp.sign_key,
-	    .repo_url = r->repo_url};
+	    .repo_url = r->repo_url,
+	    .proof_id = proof_id(a, &pp)};
 	if (clock_source_date(pp.recipe.date, &c.date, err) < 0 ||
 	    lock_take(lock_path, false, NULL, &lock, err) < 0)
 		return -1;
 	warn_of_missing(&pp.plan, events);
 	struct pack_result *res = arena_alloc(a, (pp.plan.n_packages + 1) * sizeof *res);
-	*did_work = !all_current(a, &c, out, res);
-	if (*did_work && build(a, r, &c, out, events, res, err) < 0)
+	*did_work = r->compile_only || !all_current(a, &c, out, res);
+	if (*did_work && build(a, r, &pp, &c, out, events, res, err) < 0)
 		return -1;
 	*results = res;
-	*n_results = pp.plan.n_packages;
+	*n_results = r->compile_only ? 0 : pp.plan.n_packages;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #pragma once
 #include "../base/compat.h"
 #include "host.h"
+#include "lockfile.h"
 #include "matrix.h"
 #include "plan.h"
 #include "recipe.h"
@@ -23,6 +24,7 @@ struct pipeline_request {
 	const char *sign_key; /* fingerprint, or NULL: nothing is signed */
 	const char *repo_url; /* for debkit-archive-keyring's .sources file, or NULL */
 	const char *launcher; /* words put before each step's command, or NULL */
+	bool compile_only;    /* stop when all steps are done: fill the cache, make no package */
 };
 
 struct pipeline_events {
@@ -39,6 +41,7 @@ struct pipeline_plan {
 	struct matrix matrix;
 	struct host host;
 	struct plan plan;
+	struct lockfile lock;
 	const char *templates; /* folder */
 	const char *sign_key;  /* full fingerprint as found in the keyring, or NULL */
 };
@@ -46,7 +49,8 @@ struct pipeline_plan {
 int pipeline_plan(struct arena *a, const struct pipeline_request *r, struct pipeline_plan *out,
     struct err *err) _must_check_;
 /*
- * Plans and builds. results gets one entry for each package of the plan (in the arena);
+ * Plans and builds. results gets one entry for each package of the plan (in the arena; none with
+ * compile_only);
  * *did_work says whether anything had to be done. Takes the lock OUT/.debkit.lock.
  */
 int pipeline_build(struct arena *a, const struct pipeline_request *r,

@@ -15,6 +15,7 @@
 #include "../base/xalloc.h"
 #include "../sign/keyring.h"
 #include "../sign/sources.h"
+#include "abi_prove.h"
 #include "inputs.h"
 #include "lockfile.h"
 #include "matrix.h"
@@ -203,6 +204,15 @@ static char *python_tag(const char *version)
 	return xasprintf("cp%.*s%s", (int)(dot - version), version, dot + 1);
 }
 
+/* The torches on which the binding was proved, its own first: the selector names that one. */
+static void put_minors(struct buf *out, const struct plan_binding *b, const struct abi_proof *proof)
+{
+	buf_puts(out, b->torch->minor);
+	for (size_t i = 0; i < proof->n; i++)
+		if (strcmp(proof->minors[i], b->torch->minor))
+			buf_printf(out, " %s", proof->minors[i]);
+}
+
 static int stage_flavour(
     const struct stage_context *c, const struct plan_package *pkg, const char *dir, struct err *err)
 {
@@ -219,8 +229,9 @@ static int stage_flavour(
 		_free_ char *from = path_join(c->work, b->out);
 		_free_ char *to = path_join(base, b->file);
 		_free_ char *tag = python_tag(b->python->version);
-		buf_printf(&table, "%sFile: %s\nPython: %s\nTorch: %s\nCuda: %s\n", i ? "\n" : "",
-		    b->file, tag, b->torch->minor, p->cuda);
+		buf_printf(&table, "%sFile: %s\nPython: %s\nTorch: ", i ? "\n" : "", b->file, tag);
+		put_minors(&table, b, &c->proofs[i]);
+		buf_printf(&table, "\nCuda: %s\n", p->cuda);
 		if (put_file(dir, to, from, 0644, err) < 0)
 			return -1;
 	}

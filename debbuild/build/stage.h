@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+struct abi_proof;
 struct arena;
 struct buf;
 struct err;
@@ -17,9 +18,11 @@ struct plan_package;
 struct stage_context {
 	const struct plan *plan;
 	const char *templates, *cache, *work;
-	const char *sign_key; /* fingerprint, or NULL */
-	const char *repo_url; /* for the .sources file, or NULL: none is shipped */
-	time_t date;	      /* SOURCE_DATE_EPOCH */
+	const char *sign_key;		/* fingerprint, or NULL */
+	const char *repo_url;		/* for the .sources file, or NULL: none is shipped */
+	time_t date;			/* SOURCE_DATE_EPOCH */
+	const struct abi_proof *proofs; /* of each binding of the plan; NULL until proved */
+	const char *proof_id;		/* hash of all that the proofs are made against */
 };
 
 /* Fills dir (made new) with the package's files. */

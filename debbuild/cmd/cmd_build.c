@@ -10,7 +10,7 @@
 
 static struct build_opts b;
 static const char *out = "out", *launcher;
-static bool no_sign, quiet;
+static bool no_sign, quiet, compile_only;
 
 static const struct opt opts[] = {BUILD_FILTER_OPTS(b),
     {"out", 'o', OPT_STRING, "DIR", "where the .deb files go; default: out", &out},
@@ -21,6 +21,8 @@ static const struct opt opts[] = {BUILD_FILTER_OPTS(b),
 	"where the repository will be served, for debkit-archive-keyring", &b.repo_url},
     {"launcher", 0, OPT_STRING, "WORDS", "put before each compile command, such as 'srun -n1'",
 	&launcher},
+    {"compile-only", 0, OPT_FLAG, NULL, "fill the cache, make no package; needs no key",
+	&compile_only},
     {"quiet", 'q', OPT_FLAG, NULL, "no progress and no notes", &quiet},
     {NULL, 0, OPT_END, NULL, NULL, NULL}};
 
@@ -54,7 +56,7 @@ static int run(const struct strv *operands, struct err *err)
 {
 	(void)operands;
 	log_set_quiet(quiet);
-	if (!b.sign_key == !no_sign)
+	if (!compile_only && !b.sign_key == !no_sign)
 		return err_set(err, ERR_USAGE,
 		    b.sign_key
 			? "--sign-key and --unsigned exclude each other"
@@ -65,6 +67,7 @@ static int run(const struct strv *operands, struct err *err)
 		return -1;
 	r.out = out;
 	r.launcher = launcher;
+	r.compile_only = compile_only;
 	const struct pipeline_events events = {
 	    .note = on_note, .warn = on_warn, .bytes = on_bytes, .progress = on_progress};
 	struct pack_result *results;
