@@ -128,8 +128,6 @@ static int fetch_sdk(struct fetch *f, size_t i, struct err *err)
 	_free_ char *dir = sdk_dir(f->cache, e);
 	struct index *x;
 	struct sdk_cost cost = {0};
-	if (path_is_dir(dir))
-		return 0;
 	if (path_mkdirs_for(dir, err) < 0 || indexes_get(&f->indexes, e->index, &x, err) < 0 ||
 	    sdk_fetch(x, e->file, e->record_sha256, f->plan->cuda, dir, &cost, err) < 0)
 		return -1;

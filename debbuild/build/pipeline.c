@@ -162,14 +162,32 @@ static int prove(struct arena *a, const struct pipeline_plan *pp, struct stage_c
 	return 0;
 }
 
+/* One fetcher at a time fills the cache; another build waits, and then finds what it needs. */
+static int fetch(
+    const struct plan *p, const char *cache, const struct pipeline_events *events, struct err *err)
+{
+	_free_ char *path = path_join(cache, ".debkit.lock");
+	_close_ int lock = -1;
+	struct inputs_report report = {
+	    .note = events->note, .progress = events->bytes, .arg = events->arg};
+	if (path_mkdirs(cache, err) < 0)
+		return -1;
+	if (lock_take(path, false, NULL, &lock, err) < 0) {
+		if (err->code != ERR_CONFLICT)
+			return -1;
+		events->note(events->arg, "another build fills the cache; waiting for it");
+		if (lock_take(path, true, NULL, &lock, err) < 0)
+			return -1;
+	}
+	return inputs_fetch(p, cache, &report, err);
+}
+
 static int build(struct arena *a, const struct pipeline_request *r, const struct pipeline_plan *pp,
     struct stage_context *c, const char *out, const struct pipeline_events *events,
     struct pack_result *results, struct err *err)
 {
-	struct inputs_report report = {
-	    .note = events->note, .progress = events->bytes, .arg = events->arg};
 	if (check_space(c->plan, out, err) < 0 || check_space(c->plan, c->cache, err) < 0 ||
-	    inputs_fetch(c->plan, c->cache, &report, err) < 0 ||
+	    fetch(c->plan, c->cache, events, err) < 0 ||
 	    inputs_link(c->plan, c->cache, c->work, err) < 0 || compile(r, c, events, err) < 0)
 		return -1;
 	if (r->compile_only)
