@@ -130,10 +130,10 @@ static int refuse(const struct judging *j, struct arena *a, const struct elf_inf
 	demangle(a, &name, 1, &shown);
 	_free_ char *list = strv_join(&torches, " ");
 	return err_set(err, ERR_FORMAT,
-	    "'%s' is not complete on torch %s for CUDA %s, which it was built for: %zu symbols are "
-	    "missing, such as %s (of %s), which torch %s lacks",
-	    file, j->binding->torch->version, j->prover->plan->cuda, v->n_missing, shown,
-	    home ? home : v->missing[0].library, list);
+	    "'%s' is not complete on torch %s for CUDA %s, which it was built for: it lacks %s of "
+	    "%s (%zu in all), which is missing from torch %s",
+	    file, j->binding->torch->version, j->prover->plan->cuda, shown,
+	    home ? home : v->missing[0].library, v->n_missing, list);
 }
 
 static bool is_complete(const struct abi_verdict *v)
