@@ -4,44 +4,41 @@
 
 #include "../base/arena.h"
 #include "../base/err.h"
+#include "../base/path.h"
 #include "../base/strv.h"
 #include "../base/xalloc.h"
 #include "../deb/stanza.h"
+#include "field.h"
 #include "matrix.h"
 
 static const char *const fields[] = {
     "File", "Project", "Size", "Sha256", "Record-Sha256", "Exports-Sha256", "Index", NULL};
 
-static bool is_sha256(const char *s)
+static int check_sha256(const struct field_source *f, const struct stanza *s, const char *name)
 {
-	return strlen(s) == 64 && strspn(s, "0123456789abcdef") == 64;
+	const char *v = stanza_get(s, name);
+	if (!v || (strlen(v) == 64 && strspn(v, "0123456789abcdef") == 64))
+		return 0;
+	return field_fail(f, s, name, "is '%.80s', expected 64 lower-case hexadecimal digits", v);
 }
 
-static int parse_entry(
-    const struct stanza *s, const char *source, struct lock_entry *e, struct err *err)
+static int parse_entry(const struct stanza *s, const struct field_source *f, struct lock_entry *e)
 {
-	if (stanza_check_fields(s, fields, source, err) < 0)
-		return -1;
-	const char *size = stanza_get(s, "Size");
+	const char *size;
 	unsigned long long bytes = 0;
-	*e = (struct lock_entry){.file = stanza_get(s, "File"),
-	    .project = stanza_get(s, "Project"),
-	    .sha256 = stanza_get(s, "Sha256"),
-	    .record_sha256 = stanza_get(s, "Record-Sha256"),
+	*e = (struct lock_entry){.record_sha256 = stanza_get(s, "Record-Sha256"),
 	    .exports_sha256 = stanza_get(s, "Exports-Sha256"),
 	    .index = stanza_get(s, "Index")};
-	if (!e->file || !e->project || !size || !e->sha256)
-		return err_set(err, ERR_FORMAT,
-		    "%s:%u: a stanza of the lock needs File, Project, Size and Sha256", source,
-		    s->line);
+	if (stanza_check_fields(s, fields, f->path, f->err) < 0 ||
+	    !(e->file = field_need(f, s, "File")) || !(e->project = field_need(f, s, "Project")) ||
+	    !(size = field_need(f, s, "Size")) || !(e->sha256 = field_need(f, s, "Sha256")) ||
+	    check_sha256(f, s, "Sha256") < 0 || check_sha256(f, s, "Record-Sha256") < 0 ||
+	    check_sha256(f, s, "Exports-Sha256") < 0)
+		return -1;
+	if (!path_is_safe_member(e->file) || strchr(e->file, '/'))
+		return field_fail(f, s, "File", "is '%s', expected a name without '/'", e->file);
 	if (str_parse_u64(size, 1ULL << 40, &bytes) < 0)
-		return err_set(err, ERR_FORMAT, "%s:%u: Size is '%s', expected a number of bytes",
-		    source, stanza_find(s, "Size")->line, size);
-	if (!is_sha256(e->sha256) || (e->record_sha256 && !is_sha256(e->record_sha256)) ||
-	    (e->exports_sha256 && !is_sha256(e->exports_sha256)))
-		return err_set(err, ERR_FORMAT,
-		    "%s:%u: expected SHA-256 hashes of 64 lower-case hexadecimal digits", source,
-		    s->line);
+		return field_fail(f, s, "Size", "is '%s', expected a number of bytes", size);
 	e->size = bytes;
 	return 0;
 }
@@ -49,16 +46,18 @@ static int parse_entry(
 int lockfile_load(struct arena *a, const char *path, struct lockfile *out, struct err *err)
 {
 	struct stanza_list list = {0};
-	if (stanza_parse_file(a, path, STANZA_COMMENTS, &list, err) < 0)
+	struct field_source f = {path, err};
+	if (stanza_parse_file(a, path, STANZA_COMMENTS, &list, err) < 0 ||
+	    field_check_some(&f, &list, "File: NAME") < 0)
 		return -1;
 	struct lockfile l = {
-	    .source = arena_strdup(a, path), .v = arena_alloc(a, (list.n + 1) * sizeof *l.v)};
+	    .source = arena_strdup(a, path), .v = arena_alloc(a, list.n * sizeof *l.v)};
 	for (size_t i = 0; i < list.n; i++) {
-		if (parse_entry(&list.v[i], path, &l.v[l.n], err) < 0)
+		if (parse_entry(&list.v[i], &f, &l.v[l.n]) < 0)
 			return -1;
 		if (lockfile_find(&l, l.v[l.n].file))
-			return err_set(err, ERR_FORMAT, "%s:%u: '%s' stands in the lock twice",
-			    path, list.v[i].line, l.v[l.n].file);
+			return field_fail(&f, &list.v[i], "File", "is '%s' again, expected it once",
+			    l.v[l.n].file);
 		l.n++;
 	}
 	*out = l;

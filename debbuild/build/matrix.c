@@ -6,8 +6,10 @@
 #include "../base/err.h"
 #include "../base/path.h"
 #include "../base/strv.h"
+#include "../base/xalloc.h"
 #include "../deb/stanza.h"
 #include "../deb/version.h"
+#include "field.h"
 #include "recipe.h"
 
 int matrix_compare(const char *a, const char *b)
@@ -15,110 +17,92 @@ int matrix_compare(const char *a, const char *b)
 	return version_compare(a, b);
 }
 
-static bool is_dotted(const char *s)
+/* One of the files of data, read into stanzas of which there is at least one. */
+static int load(
+    struct arena *a, const struct field_source *f, const char *expected, struct stanza_list *list)
 {
-	size_t digits = strspn(s, "0123456789.");
-	return digits == strlen(s) && s[0] >= '0' && s[0] <= '9' && strchr(s, '.') &&
-	       !str_ends(s, ".") && !strstr(s, "..");
+	if (stanza_parse_file(a, f->path, STANZA_COMMENTS, list, f->err) < 0)
+		return -1;
+	return field_check_some(f, list, expected);
 }
 
-/* The value of a field that must be there and be a dotted version. */
-static const char *need(
-    const struct stanza *s, const char *name, const char *source, bool dotted, struct err *err)
-{
-	const char *v = stanza_get(s, name);
-	if (!v) {
-		err_set(err, ERR_FORMAT, "%s:%u: field '%s' is missing", source, s->line, name);
-		return NULL;
-	}
-	if (dotted && !is_dotted(v)) {
-		err_set(err, ERR_FORMAT, "%s:%u: %s is '%s', expected a version such as 12.8",
-		    source, stanza_find(s, name)->line, name, v);
-		return NULL;
-	}
-	return v;
-}
-
-static int check_list(
-    char **v, const struct stanza *s, const char *name, const char *source, struct err *err)
-{
-	for (; *v; v++)
-		if (!is_dotted(*v))
-			return err_set(err, ERR_FORMAT,
-			    "%s:%u: %s has '%s', expected versions such as 3.11", source,
-			    stanza_find(s, name)->line, name, *v);
-	return 0;
-}
-
-static int parse_torch(struct arena *a, const struct stanza *s, const char *source,
-    struct torch_release *t, struct err *err)
+static int parse_torch(
+    struct arena *a, const struct stanza *s, const struct field_source *f, struct torch_release *t)
 {
 	static const char *const fields[] = {
 	    "Torch", "Cuda", "Triton", "Cxx", "Python", "Index", NULL};
-	if (stanza_check_fields(s, fields, source, err) < 0 ||
-	    !(t->version = need(s, "Torch", source, true, err)) ||
-	    !(t->cuda = need(s, "Cuda", source, true, err)) ||
-	    !(t->triton = need(s, "Triton", source, true, err)) ||
-	    !(t->cxx = need(s, "Cxx", source, false, err)) ||
-	    !need(s, "Python", source, false, err))
+	if (stanza_check_fields(s, fields, f->path, f->err) < 0 ||
+	    !(t->version = field_version(f, s, "Torch", 3)) ||
+	    !(t->cuda = field_version(f, s, "Cuda", 2)) ||
+	    !(t->triton = field_version(f, s, "Triton", 3)) ||
+	    !(t->cxx = field_need(f, s, "Cxx")) || !field_need(f, s, "Python") ||
+	    !(t->pythons = field_versions(a, f, s, "Python")))
 		return -1;
 	t->index = stanza_get(s, "Index");
-	t->pythons = recipe_words(a, stanza_get(s, "Python"));
-	const char *dot = strchr(t->version, '.');
-	t->minor = arena_strndup(
-	    a, t->version, (size_t)(dot - t->version) + 1 + strspn(dot + 1, "0123456789"));
+	t->minor = arena_strndup(a, t->version, (size_t)(strrchr(t->version, '.') - t->version));
 	if (strcmp(t->cxx, "17") && strcmp(t->cxx, "20"))
-		return err_set(err, ERR_FORMAT, "%s:%u: Cxx is '%s', expected 17 or 20", source,
-		    stanza_find(s, "Cxx")->line, t->cxx);
-	return check_list(t->pythons, s, "Python", source, err);
+		return field_fail(f, s, "Cxx", "is '%s', expected 17 or 20", t->cxx);
+	return 0;
 }
 
-static int load_torches(struct arena *a, const char *path, struct matrix *m, struct err *err)
+static int load_torches(struct arena *a, const struct field_source *f, struct matrix *m)
 {
 	struct stanza_list list = {0};
-	if (stanza_parse_file(a, path, STANZA_COMMENTS, &list, err) < 0)
+	if (load(a, f, "Torch: VERSION", &list) < 0)
 		return -1;
-	m->torches = arena_alloc(a, (list.n + 1) * sizeof *m->torches);
+	m->torches = arena_alloc(a, list.n * sizeof *m->torches);
 	for (size_t i = 0; i < list.n; i++) {
 		struct torch_release *t = &m->torches[m->n_torches];
-		if (parse_torch(a, &list.v[i], path, t, err) < 0)
+		if (parse_torch(a, &list.v[i], f, t) < 0)
 			return -1;
 		if (matrix_torch(m, t->minor, t->cuda))
-			return err_set(err, ERR_FORMAT,
-			    "%s:%u: torch %s for CUDA %s stands here a second time", path,
-			    list.v[i].line, t->minor, t->cuda);
+			return field_fail(f, &list.v[i], "Torch",
+			    "is %s for CUDA %s again, expected each pair once", t->minor, t->cuda);
 		m->n_torches++;
 	}
 	return 0;
 }
 
-static int parse_arch(struct arena *a, const struct stanza *s, const char *source,
-    struct gpu_arch *g, struct err *err)
+/* The toolkits from Cuda-From to Cuda-To, which may be NULL. */
+static int parse_range(
+    const struct stanza *s, const struct field_source *f, const char **from, const char **to)
+{
+	if (!(*from = field_version(f, s, "Cuda-From", 2)))
+		return -1;
+	*to = NULL;
+	if (!stanza_get(s, "Cuda-To"))
+		return 0;
+	if (!(*to = field_version(f, s, "Cuda-To", 2)))
+		return -1;
+	if (matrix_compare(*from, *to) > 0)
+		return field_fail(
+		    f, s, "Cuda-To", "is '%s', expected %s or a later CUDA", *to, *from);
+	return 0;
+}
+
+static int parse_arch(
+    struct arena *a, const struct stanza *s, const struct field_source *f, struct gpu_arch *g)
 {
 	static const char *const fields[] = {
 	    "Arch", "Name", "Cuda-From", "Cuda-To", "Runs-On", "Default", NULL};
-	if (stanza_check_fields(s, fields, source, err) < 0 ||
-	    !(g->cc = need(s, "Arch", source, true, err)) ||
-	    !(g->name = need(s, "Name", source, false, err)) ||
-	    !(g->cuda_from = need(s, "Cuda-From", source, true, err)))
+	if (stanza_check_fields(s, fields, f->path, f->err) < 0 ||
+	    !(g->cc = field_version(f, s, "Arch", 2)) || !(g->name = field_need(f, s, "Name")) ||
+	    parse_range(s, f, &g->cuda_from, &g->cuda_to) < 0 ||
+	    !(g->defaults = field_versions(a, f, s, "Default")) ||
+	    !(g->runs_on = field_versions(a, f, s, "Runs-On")))
 		return -1;
-	g->cuda_to = stanza_get(s, "Cuda-To");
-	g->defaults = recipe_words(a, stanza_get(s, "Default"));
-	g->runs_on = recipe_words(a, stanza_get(s, "Runs-On"));
 	size_t whole = strcspn(g->cc, ".");
 	g->sm = arena_printf(a, "%.*s%s", (int)whole, g->cc, g->cc + whole + 1);
-	return check_list(g->defaults, s, "Default", source, err);
+	return 0;
 }
 
-static int parse_denial(
-    const struct stanza *s, const char *source, struct arch_denial *d, struct err *err)
+static int parse_denial(const struct stanza *s, const struct field_source *f, struct arch_denial *d)
 {
 	static const char *const fields[] = {"Deny", "Cuda-From", "Cuda-To", "Reason", NULL};
-	if (stanza_check_fields(s, fields, source, err) < 0 ||
-	    !(d->cc = need(s, "Deny", source, true, err)) ||
-	    !(d->cuda_from = need(s, "Cuda-From", source, true, err)) ||
-	    !(d->cuda_to = need(s, "Cuda-To", source, true, err)) ||
-	    !(d->reason = need(s, "Reason", source, false, err)))
+	if (stanza_check_fields(s, fields, f->path, f->err) < 0 ||
+	    !(d->cc = field_version(f, s, "Deny", 2)) || !field_need(f, s, "Cuda-To") ||
+	    parse_range(s, f, &d->cuda_from, &d->cuda_to) < 0 ||
+	    !(d->reason = field_need(f, s, "Reason")))
 		return -1;
 	return 0;
 }
@@ -131,76 +115,103 @@ static const struct gpu_arch *find_arch(const struct matrix *m, const char *cc)
 	return NULL;
 }
 
-static int load_archs(struct arena *a, const char *path, struct matrix *m, struct err *err)
+/* A denial must hit an arch, and no arch may be the default of a CUDA that cannot build it. */
+static int check_archs(
+    const struct matrix *m, const struct stanza_list *list, const struct field_source *f)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const struct stanza *s = &list->v[i];
+		const char *denied = stanza_get(s, "Deny");
+		if (denied && !find_arch(m, denied))
+			return field_fail(
+			    f, s, "Deny", "is '%s', expected an arch of this file", denied);
+		const struct gpu_arch *g = denied ? NULL : find_arch(m, stanza_get(s, "Arch"));
+		for (char **cuda = g ? g->defaults : NULL; cuda && *cuda; cuda++) {
+			const struct gpu_arch *found;
+			if (matrix_arch(m, g->cc, *cuda, &found, f->err) == 0)
+				continue;
+			_free_ char *why = xstrdup(f->err ? f->err->msg : "");
+			return field_fail(
+			    f, s, "Default", "has '%s', but that cannot be: %s", *cuda, why);
+		}
+	}
+	return 0;
+}
+
+static int load_archs(struct arena *a, const struct field_source *f, struct matrix *m)
 {
 	struct stanza_list list = {0};
-	if (stanza_parse_file(a, path, STANZA_COMMENTS, &list, err) < 0)
+	if (load(a, f, "Arch: CAPABILITY", &list) < 0)
 		return -1;
-	m->archs = arena_alloc(a, (list.n + 1) * sizeof *m->archs);
-	m->denials = arena_alloc(a, (list.n + 1) * sizeof *m->denials);
+	m->archs = arena_alloc(a, list.n * sizeof *m->archs);
+	m->denials = arena_alloc(a, list.n * sizeof *m->denials);
 	for (size_t i = 0; i < list.n; i++) {
 		const struct stanza *s = &list.v[i];
 		if (stanza_get(s, "Deny")) {
-			if (parse_denial(s, path, &m->denials[m->n_denials++], err) < 0)
+			if (parse_denial(s, f, &m->denials[m->n_denials++]) < 0)
 				return -1;
 			continue;
 		}
 		struct gpu_arch *g = &m->archs[m->n_archs];
-		if (parse_arch(a, s, path, g, err) < 0)
+		if (parse_arch(a, s, f, g) < 0)
 			return -1;
 		if (find_arch(m, g->cc))
-			return err_set(err, ERR_FORMAT, "%s:%u: arch %s stands here a second time",
-			    path, s->line, g->cc);
+			return field_fail(f, s, "Arch", "is %s again, expected it once", g->cc);
 		m->n_archs++;
 	}
-	return 0;
+	return check_archs(m, &list, f);
 }
 
-static int parse_toolkit(struct arena *a, const struct stanza *s, const char *source,
-    struct toolkit_recipe *t, struct err *err)
+static int parse_parts(
+    struct arena *a, const struct stanza *s, const struct field_source *f, struct toolkit_recipe *t)
 {
-	static const char *const fields[] = {"Cuda", "Route", "Runtime", "Parts", NULL};
-	if (stanza_check_fields(s, fields, source, err) < 0 ||
-	    !(t->cuda = need(s, "Cuda", source, true, err)) ||
-	    !(t->route = need(s, "Route", source, false, err)) ||
-	    !need(s, "Runtime", source, false, err) || !need(s, "Parts", source, false, err))
-		return -1;
-	char **runtime = recipe_words(a, stanza_get(s, "Runtime"));
 	_cleanup_(strv_done) struct strv lines = STRV_INIT;
 	strv_split(&lines, stanza_get(s, "Parts"), "\n");
-	t->parts = arena_alloc(a, (lines.n + 1) * sizeof *t->parts);
-	bool ok = runtime[0] && runtime[1] && !runtime[2];
-	for (size_t i = 0; i < lines.n && ok; i++) {
+	t->parts = arena_alloc(a, lines.n * sizeof *t->parts);
+	for (size_t i = 0; i < lines.n; i++) {
 		char **words = recipe_words(a, lines.v[i]);
-		ok = words[0] && words[1] && words[2];
-		if (ok)
-			t->parts[t->n_parts++] = (struct toolkit_part){
-			    .project = words[0], .version = words[1], .members = words + 2};
+		if (!words[0] || !words[1] || !words[2])
+			return field_fail(f, s, "Parts",
+			    "has '%s', expected lines of 'PROJECT VERSION MEMBER...'", lines.v[i]);
+		t->parts[t->n_parts++] = (struct toolkit_part){
+		    .project = words[0], .version = words[1], .members = words + 2};
 	}
-	t->runtime_project = runtime[0];
-	t->runtime_version = runtime[1];
-	if (!ok || (strcmp(t->route, "clang") && strcmp(t->route, "nvcc")))
-		return err_set(err, ERR_FORMAT,
-		    "%s:%u: expected Route clang or nvcc, Runtime 'PROJECT VERSION' and Parts "
-		    "lines "
-		    "'PROJECT VERSION MEMBER...'",
-		    source, s->line);
 	return 0;
 }
 
-static int load_toolkits(struct arena *a, const char *path, struct matrix *m, struct err *err)
+static int parse_toolkit(
+    struct arena *a, const struct stanza *s, const struct field_source *f, struct toolkit_recipe *t)
+{
+	static const char *const fields[] = {"Cuda", "Route", "Runtime", "Parts", NULL};
+	if (stanza_check_fields(s, fields, f->path, f->err) < 0 ||
+	    !(t->cuda = field_version(f, s, "Cuda", 2)) ||
+	    !(t->route = field_need(f, s, "Route")) || !field_need(f, s, "Runtime") ||
+	    !field_need(f, s, "Parts"))
+		return -1;
+	if (strcmp(t->route, "clang") && strcmp(t->route, "nvcc"))
+		return field_fail(f, s, "Route", "is '%s', expected clang or nvcc", t->route);
+	char **runtime = recipe_words(a, stanza_get(s, "Runtime"));
+	if (!runtime[0] || !runtime[1] || runtime[2])
+		return field_fail(f, s, "Runtime", "is '%s', expected 'PROJECT VERSION'",
+		    stanza_get(s, "Runtime"));
+	t->runtime_project = runtime[0];
+	t->runtime_version = runtime[1];
+	return parse_parts(a, s, f, t);
+}
+
+static int load_toolkits(struct arena *a, const struct field_source *f, struct matrix *m)
 {
 	struct stanza_list list = {0};
-	if (stanza_parse_file(a, path, STANZA_COMMENTS, &list, err) < 0)
+	if (load(a, f, "Cuda: VERSION", &list) < 0)
 		return -1;
-	m->toolkits = arena_alloc(a, (list.n + 1) * sizeof *m->toolkits);
+	m->toolkits = arena_alloc(a, list.n * sizeof *m->toolkits);
 	for (size_t i = 0; i < list.n; i++) {
 		struct toolkit_recipe *t = &m->toolkits[m->n_toolkits];
-		if (parse_toolkit(a, &list.v[i], path, t, err) < 0)
+		if (parse_toolkit(a, &list.v[i], f, t) < 0)
 			return -1;
 		if (matrix_toolkit(m, t->cuda))
-			return err_set(err, ERR_FORMAT, "%s:%u: CUDA %s stands here a second time",
-			    path, list.v[i].line, t->cuda);
+			return field_fail(
+			    f, &list.v[i], "Cuda", "is %s again, expected it once", t->cuda);
 		m->n_toolkits++;
 	}
 	return 0;
@@ -212,8 +223,9 @@ int matrix_load(struct arena *a, const char *templates_dir, struct matrix *out, 
 	_free_ char *archs = path_join(templates_dir, "archs");
 	_free_ char *toolkits = path_join(templates_dir, "toolkits");
 	struct matrix m = {0};
-	if (load_torches(a, torches, &m, err) < 0 || load_archs(a, archs, &m, err) < 0 ||
-	    load_toolkits(a, toolkits, &m, err) < 0)
+	if (load_torches(a, &(struct field_source){torches, err}, &m) < 0 ||
+	    load_archs(a, &(struct field_source){archs, err}, &m) < 0 ||
+	    load_toolkits(a, &(struct field_source){toolkits, err}, &m) < 0)
 		return -1;
 	*out = m;
 	return 0;
