@@ -187,6 +187,9 @@ static int choose_archs(struct arena *a, const struct matrix *m, const struct se
 	for (size_t i = 0; !named && i < m->n_archs; i++)
 		if (is_default(&m->archs[i], p->cuda))
 			p->archs[p->n_archs++] = &m->archs[i];
+	if (!p->n_archs)
+		return err_set(err, ERR_USAGE,
+		    "no GPU arch is the default for CUDA %s: name some with --arch", p->cuda);
 	qsort(p->archs, p->n_archs, sizeof *p->archs, by_number);
 	return 0;
 }
@@ -208,7 +211,7 @@ static int choose_files(struct arena *a, const struct matrix *m, const struct lo
 		return err_set(err, ERR_TRUST, "%s %s does not stand in '%s'",
 		    p->toolkit->runtime_project, p->toolkit->runtime_version, lock->source);
 	p->parts = arena_alloc(a, (p->toolkit->n_parts + 1) * sizeof *p->parts);
-	for (size_t i = 0; i < p->toolkit->n_parts; i++) {
+	for (size_t i = 0; !p->host->toolkit_root && i < p->toolkit->n_parts; i++) {
 		const struct toolkit_part *part = &p->toolkit->parts[i];
 		p->parts[i] = lockfile_wheel(lock, part->project, part->version, NULL);
 		if (!p->parts[i])

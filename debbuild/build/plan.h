@@ -121,7 +121,8 @@ struct plan {
 	const struct lock_entry *sdist;
 	const struct toolkit_recipe *toolkit;
 	const struct lock_entry **wheels; /* torch wheels (SDK), one for each torch */
-	const struct lock_entry **parts;  /* toolkit wheels, in the order of toolkit->parts */
+	const struct lock_entry **parts;  /* toolkit wheels, in the order of toolkit->parts,
+					   * NULL where a toolkit is installed */
 	const struct lock_entry *runtime; /* the wheel of the CUDA runtime */
 	struct plan_step *steps;
 	size_t n_steps;
