@@ -37,6 +37,21 @@ static bool is_used(const struct plan *p, const struct host_python *py)
 	return false;
 }
 
+/* What is fetched beside the sdist: torch wheels, toolkit wheels, the runtime if it is no part. */
+static const struct lock_entry *fetch_at(const struct plan *p, size_t i, const char **what)
+{
+	size_t parts = p->host->toolkit_root ? 0 : p->toolkit->n_parts;
+	*what = i < p->n_torches ? "headers" : i < p->n_torches + parts ? "parts" : "runtime";
+	if (i < p->n_torches)
+		return p->wheels[i];
+	if (i < p->n_torches + parts)
+		return p->parts[i - p->n_torches];
+	for (size_t k = 0; k < parts; k++)
+		if (p->parts[k] == p->runtime)
+			return NULL;
+	return i == p->n_torches + parts ? p->runtime : NULL;
+}
+
 void plan_print(const struct plan *p, struct buf *out)
 {
 	buf_printf(out, "%s %s for CUDA %s (%s)\n", p->recipe->name, p->recipe->deb_version,
@@ -50,10 +65,10 @@ void plan_print(const struct plan *p, struct buf *out)
 		buf_printf(out, "binding    torch %-8s Python %s\n", p->bindings[i].torch->version,
 		    p->bindings[i].python->version);
 	buf_printf(out, "fetch      %s\n", p->sdist->file);
-	for (size_t i = 0; i < p->n_torches; i++)
-		buf_printf(out, "fetch      %s (headers)\n", p->wheels[i]->file);
-	for (size_t i = 0; !p->host->toolkit_root && i < p->toolkit->n_parts; i++)
-		buf_printf(out, "fetch      %s (parts)\n", p->parts[i]->file);
+	const struct lock_entry *e;
+	const char *what;
+	for (size_t i = 0; (e = fetch_at(p, i, &what)); i++)
+		buf_printf(out, "fetch      %s (%s)\n", e->file, what);
 	for (size_t i = 0; i < p->host->n_pythons; i++)
 		if (is_used(p, &p->host->pythons[i]) && p->host->pythons[i].package)
 			buf_printf(out, "fetch      %s (headers, from apt)\n",
@@ -96,16 +111,16 @@ static const char *comma(size_t i, size_t n)
 
 static void json_fetches(const struct plan *p, struct buf *out)
 {
-	size_t parts = p->host->toolkit_root ? 0 : p->toolkit->n_parts;
+	const struct lock_entry *e;
+	const char *what;
 	buf_puts(out, "  \"fetch\": [\n    {");
 	json_pair(out, "file", p->sdist->file, false);
 	json_pair(out, "sha256", p->sdist->sha256, true);
 	buf_puts(out, "}");
-	for (size_t i = 0; i < p->n_torches + parts; i++) {
-		const struct lock_entry *e =
-		    i < p->n_torches ? p->wheels[i] : p->parts[i - p->n_torches];
+	for (size_t i = 0; (e = fetch_at(p, i, &what)); i++) {
 		buf_puts(out, ",\n    {");
 		json_pair(out, "file", e->file, false);
+		json_pair(out, "what", what, false);
 		json_pair(out, "record_sha256", e->record_sha256 ? e->record_sha256 : "", true);
 		buf_puts(out, "}");
 	}
