@@ -40,6 +40,47 @@ static void quote(struct buf *out, const char *word)
 	buf_putc(out, '\'');
 }
 
+/* A file name in a build line: ninja ends it at a space or colon. */
+static void put_path(struct buf *out, const char *path)
+{
+	for (; *path; path++) {
+		if (strchr("$ :", *path))
+			buf_putc(out, '$');
+		buf_putc(out, *path);
+	}
+}
+
+/* Text in a value of build.ninja. */
+static void put_text(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '$')
+			buf_putc(out, '$');
+		buf_putc(out, *text);
+	}
+}
+
+static void put_step(struct buf *out, const struct plan_step *s)
+{
+	buf_puts(out, "build ");
+	put_path(out, s->out);
+	buf_puts(out, ": step");
+	for (char **in = s->in; *in; in++) {
+		buf_putc(out, ' ');
+		put_path(out, *in);
+	}
+	buf_printf(out, "\n  key = %s\n  label = ", s->key);
+	put_text(out, s->name);
+	buf_puts(out, "\n  name = ");
+	quote(out, s->name);
+	buf_puts(out, "\n  cmd =");
+	for (char **w = s->argv; *w; w++) {
+		buf_putc(out, ' ');
+		quote(out, *w);
+	}
+	buf_puts(out, s->heavy ? "\n  pool = heavy\n" : "\n");
+}
+
 void ninja_write(const struct plan *p, const char *program, const char *cache, const char *launcher,
     struct buf *out)
 {
@@ -47,26 +88,16 @@ void ninja_write(const struct plan *p, const char *program, const char *cache, c
 		      "ninja_required_version = 1.10\n");
 	buf_printf(out, "pool heavy\n  depth = %u\n", p->heavy_jobs);
 	buf_puts(out, "rule step\n  command = ");
-	if (launcher)
-		buf_printf(out, "%s ", launcher);
+	if (launcher) {
+		put_text(out, launcher);
+		buf_putc(out, ' ');
+	}
 	quote(out, program);
 	buf_puts(out, " step --cache ");
 	quote(out, cache);
-	buf_puts(out, " --key $key --name $name --output $out -- $cmd\n  description = $name\n");
-	for (size_t i = 0; i < p->n_steps; i++) {
-		const struct plan_step *s = &p->steps[i];
-		buf_printf(out, "build %s: step", s->out);
-		for (char **in = s->in; *in; in++)
-			buf_printf(out, " %s", *in);
-		buf_printf(out, "\n  key = %s\n  name = ", s->key);
-		quote(out, s->name);
-		buf_puts(out, "\n  cmd =");
-		for (char **w = s->argv; *w; w++) {
-			buf_putc(out, ' ');
-			quote(out, *w);
-		}
-		buf_puts(out, s->heavy ? "\n  pool = heavy\n" : "\n");
-	}
+	buf_puts(out, " --key $key --name $name --output $out -- $cmd\n  description = $label\n");
+	for (size_t i = 0; i < p->n_steps; i++)
+		put_step(out, &p->steps[i]);
 }
 
 struct run {
@@ -78,6 +109,8 @@ struct run {
 	size_t done, total;
 	double cpu_left; /* of the steps that this run takes */
 	char reason[ERR_MSG_MAX];
+	unsigned since_failed; /* lines since ninja named a step that failed; 0: none did */
+	char said[400];	       /* the first that such a step said */
 	char last[200];
 };
 
@@ -97,14 +130,9 @@ static double *make_tails(const struct plan *p)
 
 static const struct plan_step *find_step(const struct plan *p, const char *name)
 {
-	for (size_t i = 0; i < p->n_steps; i++) {
-		/* ninja shows the quoted form of names */
-		const char *n = p->steps[i].name;
-		size_t len = strlen(n);
-		const char *at = name[0] == '\'' ? name + 1 : name;
-		if (!strncmp(at, n, len) && (at[len] == '\0' || at[len] == '\''))
+	for (size_t i = 0; i < p->n_steps; i++)
+		if (!strcmp(p->steps[i].name, name))
 			return &p->steps[i];
-	}
 	return NULL;
 }
 
@@ -148,6 +176,17 @@ static void show(struct run *r)
 	    r->progress->arg, r->done, r->total, names.n ? joined : r->last, time_left(r, &names));
 }
 
+/* Ninja shows "FAILED: OUTPUT", the command, and what it said, which a launcher may have. */
+static void note_failure(struct run *r, const char *line)
+{
+	if (r->since_failed)
+		r->since_failed++;
+	else if (str_starts(line, "FAILED: "))
+		r->since_failed = 1;
+	if (r->since_failed == 3 && !str_starts(line, "ninja: "))
+		snprintf(r->said, sizeof r->said, "%s", line);
+}
+
 static void on_line(void *arg, const char *line)
 {
 	struct run *r = arg;
@@ -163,9 +202,11 @@ static void on_line(void *arg, const char *line)
 			r->cpu_left -= s->cpu_s;
 		snprintf(r->last, sizeof r->last, "%s", s ? s->name : line + at);
 		show(r);
-	} else if (str_starts(line, "debkit: error: ") && !r->reason[0]) {
-		snprintf(r->reason, sizeof r->reason, "%s", line + strlen("debkit: error: "));
+		return;
 	}
+	if (str_starts(line, "debkit: error: ") && !r->reason[0])
+		snprintf(r->reason, sizeof r->reason, "%s", line + strlen("debkit: error: "));
+	note_failure(r, line);
 }
 
 static void on_tick(void *arg)
@@ -229,6 +270,8 @@ int ninja_run(
 		return -1;
 	if (res.status == 0)
 		return 0;
-	return err_set(err, ERR_TOOL, "%s; the whole text is in '%s'",
-	    r.reason[0] ? r.reason : "ninja failed", log);
+	if (r.reason[0])
+		return err_set(err, ERR_TOOL, "%s; the whole text is in '%s'", r.reason, log);
+	return err_set(err, ERR_TOOL, "a step could not be run%s%s; the whole text is in '%s'",
+	    r.said[0] ? ": " : "", r.said, log);
 }

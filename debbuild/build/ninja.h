@@ -19,7 +19,8 @@ struct ninja_progress {
 
 /*
  * The text of build.ninja. program runs steps (`PROGRAM step ...`), cache is the object cache;
- * launcher, or NULL, is put before each command ("srun -n1").
+ * launcher, or NULL, is put before each command ("srun -n1"). Words and names may hold anything
+ * but a newline; names of files no '|' either.
  */
 void ninja_write(const struct plan *p, const char *program, const char *cache, const char *launcher,
     struct buf *out);
