@@ -1,5 +1,6 @@
 #include "step.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +18,8 @@
 #include "../deb/stanza.h"
 
 /* What a compiler may say. */
-#define TEXT_MAX ((size_t)8 << 20)
+#define TEXT_MAX      ((size_t)8 << 20)
+#define STATUS_KILLED (128 + SIGKILL)
 
 struct entry {
 	char *file, *meta; /* CACHE/ab/KEY and CACHE/ab/KEY.cost */
@@ -110,8 +112,11 @@ static int run_command(
 	fflush(stdout); /* before the error line, which goes to standard error */
 	if (res.status != 0) {
 		_free_ char *why = reason(buf_str(&text));
-		return err_set(err, ERR_TOOL, "step '%s' failed: '%s' ended with status %d: %s",
-		    name, argv[0], res.status, why);
+		err_set(err, ERR_TOOL, "step '%s' failed: '%s' ended with status %d: %s", name,
+		    argv[0], res.status, why);
+		return res.status != STATUS_KILLED
+			   ? -1
+			   : err_hint(err, " (killed, as when memory runs out: try fewer --jobs)");
 	}
 	struct stat st;
 	if (stat(out, &st) < 0 || st.st_size == 0)
@@ -124,6 +129,9 @@ static int run_command(
 int step_run(const char *cache, const char *key, const char *name, const char *out,
     char *const *argv, struct step_cost *cost, struct err *err)
 {
+	if (strlen(key) != SHA256_HEX - 1 || strspn(key, "0123456789abcdef") != strlen(key))
+		return err_set(err, ERR_USAGE,
+		    "step '%s': key '%.80s' is not of 64 hexadecimal digits", name, key);
 	_cleanup_(entry_done) struct entry e = entry_of(cache, key);
 	if (path_mkdirs_for(out, err) < 0)
 		return -1;

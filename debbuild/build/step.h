@@ -17,9 +17,9 @@ struct step_cost {
 };
 
 /*
- * Runs argv in the working folder, which must make the file out. key names the result, cache is
- * the folder of the object cache (made if absent). What the command says goes to standard
- * output only if it fails, or warns. ERR_TOOL when it fails; out is then absent.
+ * Runs argv in the working folder, which must make the file out. key (64 hexadecimal digits)
+ * names the result, cache is the folder of the object cache (made if absent). What the command says
+ * goes to standard output only if it fails, or warns. ERR_TOOL when it fails; out is then absent.
  */
 int step_run(const char *cache, const char *key, const char *name, const char *out,
     char *const *argv, struct step_cost *cost, struct err *err) _must_check_;
