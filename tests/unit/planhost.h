@@ -6,9 +6,15 @@ static char *planhost_cxx_flags[] = {"-fstack-protector-strong", "-D_FORTIFY_SOU
 static char *planhost_ld_flags[] = {"-Wl,-z,relro", "-Wl,-z,now", NULL};
 static struct host_python planhost_pythons[] = {
     {.version = "3.11", .include = "/usr/include/python3.11", .id = "id of 3.11"},
-    {.version = "3.12", .include = "/opt/py/include/python3.12", .id = "id of 3.12"}};
+    {.version = "3.12", .include = "/opt/py/include/python3.12", .id = "id of 3.12"},
+    {.version = "3.13",
+	.include = "/cache/python3.13",
+	.id = "id of 3.13",
+	.package = "libpython3.13-dev:amd64=3.13.5-2",
+	.package_sha256 = "1313131313131313131313131313131313131313131313131313131313131313",
+	.package_size = 5000000}};
 
-/* 16 GiB and 4 CPUs, with clang and two Pythons. */
+/* 16 GiB and 4 CPUs, with clang and two Pythons; apt offers the third, for n_pythons = 3. */
 static inline void planhost_clang(struct host *h)
 {
 	*h = (struct host){.deb_arch = "amd64",

@@ -98,7 +98,7 @@ static void set_hash(struct inputs *in, const char *file)
 }
 
 static char *other_words[] = {"-fother", NULL};
-static struct host_python other_pythons[2];
+static struct host_python other_pythons[ARRAY_SIZE(planhost_pythons)];
 
 /* Each changes one thing and says which keys follow. */
 static const char *change(struct inputs *in, unsigned what)

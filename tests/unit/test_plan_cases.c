@@ -4,7 +4,7 @@
  *	Case: what is tried
  *	Change: shell commands, run in a copy of tests/data/templates (optional)
  *	Cuda, Torch, Python, Arch, Jobs, Keyring: the selection (lists at spaces)
- *	Host: what differs from a clang host: nvcc, installed, small, no-python (optional)
+ *	Host: what differs from a clang host: nvcc, installed, small, apt, no-python (optional)
  *	Golden: file of tests/golden that the plan must equal: .txt, .json or .ninja; or
  *	Code, Error: the code and the text of the error
  *
@@ -78,6 +78,8 @@ static void change_host(const struct run *r, struct host *h)
 		h->toolkit_root = "/usr/local/cuda";
 	if (strstr(how, "small"))
 		h->memory = (uint64_t)1 << 30;
+	if (strstr(how, "apt"))
+		h->n_pythons = 3;
 	if (strstr(how, "no-python"))
 		h->n_pythons = 0;
 }
