@@ -238,17 +238,19 @@ static void sweep_takes_only_its_own(void **state)
 	assert_string_equal(entries(u, root), ".debkit/state pool/.debkit-txn-abc");
 }
 
+#define TXN_CASE(fn) cmocka_unit_test_setup_teardown(fn, unit_setup_memory, unit_teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    /* These first: see run_child. */
-	    CASE(kill_at_any_call_leaves_old_or_new),
-	    CASE(full_disk_at_any_call_leaves_old_or_new),
-	    CASE(fault_is_reported_with_its_reason),
-	    CASE(names_stay_inside_the_root),
-	    CASE(uncommitted_changes_leave_nothing),
-	    CASE(many_files_and_large_ones),
-	    CASE(sweep_takes_only_its_own),
+	    TXN_CASE(kill_at_any_call_leaves_old_or_new),
+	    TXN_CASE(full_disk_at_any_call_leaves_old_or_new),
+	    TXN_CASE(fault_is_reported_with_its_reason),
+	    TXN_CASE(names_stay_inside_the_root),
+	    TXN_CASE(uncommitted_changes_leave_nothing),
+	    TXN_CASE(many_files_and_large_ones),
+	    TXN_CASE(sweep_takes_only_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,12 +32,23 @@ struct unit {
 	struct err err;
 };
 
-static inline int unit_setup(void **state)
+static inline int unit_setup_in(void **state, const char *where)
 {
 	struct unit *u = xcalloc(1, sizeof *u);
 	*state = u;
-	strcpy(u->dir, "/tmp/debkit-unit.XXXXXX");
+	snprintf(u->dir, sizeof u->dir, "%s/debkit-unit.XXXXXX", where);
 	return mkdtemp(u->dir) ? 0 : -1;
+}
+
+static inline int unit_setup(void **state)
+{
+	return unit_setup_in(state, "/tmp");
+}
+
+/* In memory where there is such a place: for tests that call fsync a thousand times. */
+static inline int unit_setup_memory(void **state)
+{
+	return unit_setup_in(state, access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 }
 
 static inline int unit_teardown(void **state)
