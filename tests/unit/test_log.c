@@ -5,25 +5,34 @@
 
 #include "../../debbuild/base/log.h"
 
-/* What fn writes to standard error, which is to while it runs. */
+#define END "<end>"
+
+/* What fn writes to standard error, which is to while it runs; from is its other end. */
 static const char *said(struct unit *u, int to, int from, void (*fn)(void))
 {
 	int saved = dup(2);
 	assert_true(saved >= 0 && dup2(to, 2) == 2);
 	fn();
+	fputs(END, stderr);
 	fflush(stderr);
 	assert_int_equal(dup2(saved, 2), 2);
 	close(saved);
-	static char text[8192];
-	ssize_t n = read(from, text, sizeof text - 1);
-	return arena_strndup(&u->a, text, n > 0 ? (size_t)n : 0);
+	/* A terminal hands its text on in its own time. */
+	char text[8192] = "";
+	size_t len = 0;
+	while (!str_ends(text, END)) {
+		ssize_t n = read(from, text + len, sizeof text - 1 - len);
+		assert_true(n > 0);
+		len += (size_t)n;
+		text[len] = '\0';
+	}
+	return arena_strndup(&u->a, text, len - strlen(END));
 }
 
 static const char *said_to_log(struct unit *u, void (*fn)(void))
 {
 	int ends[2];
 	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
 	const char *text = said(u, ends[1], ends[0], fn);
 	close(ends[0]);
 	close(ends[1]);
@@ -39,7 +48,6 @@ static const char *said_to_terminal(struct unit *u, unsigned short columns, void
 	assert_true(slave >= 0);
 	struct winsize ws = {.ws_row = 25, .ws_col = columns};
 	assert_int_equal(ioctl(slave, TIOCSWINSZ, &ws), 0);
-	assert_int_equal(fcntl(master, F_SETFL, O_NONBLOCK), 0);
 	const char *text = said(u, slave, master, fn);
 	close(slave);
 	close(master);

@@ -244,8 +244,34 @@ static void cache_folder_by_environment(void **state)
 	setenv("HOME", home, 1);
 }
 
-int main(void)
+/* Said by a copy of this program, which looks for its templates as debkit does. */
+static int say_templates(void)
 {
+	struct err err = {0};
+	_free_ char *dir = path_templates_dir(&err);
+	puts(dir ? dir : err.msg);
+	return 0;
+}
+
+static void templates_of_the_source_tree(void **state)
+{
+	struct unit *u = *state;
+	const char *program = unit_path(u, "top/build/release/debkit");
+	unit_put(u, "top/templates/matrix", "");
+	assert_int_equal(path_mkdirs_for(program, &u->err), 0);
+	assert_int_equal(path_copy("/proc/self/exe", program, 0755, &u->err), 0);
+	unsetenv("DEBKIT_TEMPLATES");
+	assert_string_equal(
+	    unit_sh(u, "top/build/release/debkit templates"), unit_path(u, "top/templates"));
+	assert_string_equal(
+	    unit_sh(u, "DEBKIT_TEMPLATES=other/. top/build/release/debkit templates"),
+	    unit_path(u, "other"));
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "templates"))
+		return say_templates();
 	const struct CMUnitTest tests[] = {
 	    CASE(join_puts_one_slash),
 	    CASE(parts_of_a_name),
@@ -262,6 +288,7 @@ int main(void)
 	    CASE(copy_is_whole_and_has_its_mode),
 	    CASE(free_space_of_a_name_to_be),
 	    CASE(cache_folder_by_environment),
+	    CASE(templates_of_the_source_tree),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
