@@ -15,6 +15,7 @@
 #define GZIP	(15 + 16)
 #define LEVEL	3		      /* half the time of 6 for a fifth more bytes */
 #define HEADER	((size_t)17 + 3 * 19) /* bits of a dynamic block's header up to its code lengths */
+#define STORED	0u
 #define DYNAMIC 2u
 
 struct flate {
@@ -103,14 +104,9 @@ static unsigned get_bits(const unsigned char *p, size_t at, unsigned count)
 	return (v >> at % 8) & ((1u << count) - 1);
 }
 
-/*
- * Can a dynamic block, not the last, begin here? The lengths of the code for code lengths must
- * make a complete prefix code, which few places do by chance; zlib judges the rest.
- */
-static bool may_begin(const unsigned char *p, size_t at)
+/* A dynamic block's lengths of the code for code lengths must make a complete prefix code. */
+static bool may_be_dynamic(const unsigned char *p, size_t at)
 {
-	if (get_bits(p, at, 3) != DYNAMIC << 1)
-		return false;
 	unsigned literals = get_bits(p, at + 3, 5), distances = get_bits(p, at + 8, 5);
 	unsigned lengths = get_bits(p, at + 13, 4) + 4, space = 0;
 	if (literals > 29 || distances > 29)
@@ -120,6 +116,25 @@ static bool may_begin(const unsigned char *p, size_t at)
 		space += len ? 128u >> len : 0;
 	}
 	return space == 128;
+}
+
+/* A stored block's length stands there twice, once with all bits turned, at a whole byte. */
+static bool may_be_stored(const unsigned char *p, size_t at)
+{
+	unsigned pad = (unsigned)(8 - (at + 3) % 8) % 8;
+	const unsigned char *b = p + (at + 3 + pad) / 8;
+	return !get_bits(p, at + 3, pad) && (b[0] | b[1]) && (b[0] ^ b[2]) == 0xff &&
+	       (b[1] ^ b[3]) == 0xff;
+}
+
+/*
+ * Can a block begin here? Few places look like it by chance; zlib judges the rest. Blocks with the
+ * fixed code have nothing to tell them by and are not looked for.
+ */
+static bool may_begin(const unsigned char *p, size_t at)
+{
+	unsigned kind = get_bits(p, at, 3) >> 1; /* behind the bit of the last block */
+	return kind == DYNAMIC ? may_be_dynamic(p, at) : kind == STORED && may_be_stored(p, at);
 }
 
 /* Readies z for the bit offset `at` of p, as if WINDOW bytes of `past` went before. */
