@@ -7,16 +7,18 @@
 
 #include "../base/buf.h"
 #include "../base/err.h"
+#include "../base/intr.h"
 #include "../base/xalloc.h"
 
-#define WINDOW	(32u << 10) /* how far back a block may copy */
-#define CHUNK	(64u << 10)
-#define RAW	(-15) /* zlib's names for a raw stream and for gzip, both with a 32 KiB window */
-#define GZIP	(15 + 16)
-#define LEVEL	3		      /* half the time of 6 for a fifth more bytes */
-#define HEADER	((size_t)17 + 3 * 19) /* bits of a dynamic block's header up to its code lengths */
-#define STORED	0u
-#define DYNAMIC 2u
+#define WINDOW	  (32u << 10) /* how far back a block may copy */
+#define CHUNK	  (64u << 10)
+#define RAW	  (-15) /* zlib's names for a raw stream and for gzip, both with a 32 KiB window */
+#define GZIP	  (15 + 16)
+#define LEVEL	  3			/* half the time of 6 for a fifth more bytes */
+#define HEADER	  ((size_t)17 + 3 * 19) /* bits of a dynamic block's header up to its code lengths */
+#define TRIES_MAX 1000u			/* a real stream takes about 100 */
+#define STORED	  0u
+#define DYNAMIC	  2u
 
 struct flate {
 	z_stream z;
@@ -197,9 +199,13 @@ int flate_tail(const void *p, size_t n, struct buf *out, struct err *err)
 {
 	bool done = false;
 	size_t bits = n > HEADER / 8 + 4 ? (n - HEADER / 8 - 4) * 8 : 0;
-	for (size_t at = 0; at < bits && !done; at++)
-		if (may_begin(p, at) && decode_twice(p, n, at, out, &done, err) < 0)
+	for (size_t at = 0, tries = 0; at < bits && tries < TRIES_MAX && !done; at++) {
+		if (!may_begin(p, at))
+			continue;
+		tries++;
+		if (intr_check(err) < 0 || decode_twice(p, n, at, out, &done, err) < 0)
 			return -1;
+	}
 	return 0;
 }
 

@@ -23,7 +23,8 @@ void flate_free(struct flate *f); /* accepts NULL */
  * there to the end, and appends the part of it that is certain: blocks copy from the 32 KiB
  * before them, so all is decoded twice, over two pasts that differ in each byte, and what follows
  * the last difference cannot depend on the past. Appends nothing where nothing is certain; then
- * more bytes are needed.
+ * more bytes are needed. That a block does begin there is likely and not sure, if somebody made
+ * the stream for it: what is read must be checked by its own redundancy, as dynsym.h does.
  */
 int flate_tail(const void *p, size_t n, struct buf *out, struct err *err) _must_check_;
 

@@ -83,6 +83,7 @@ make_made() {
 serve() {
 	"$top/tests/data/wheel_index.py" "$wheels" "$work/log" >"$work/port" &
 	server=$!
+	trap 'kill $server 2>/dev/null; cleanup' EXIT
 	for _ in $(seq 100); do
 		[ -s "$work/port" ] && break
 		sleep 0.1
