@@ -58,7 +58,7 @@ lock_entry() {
 }
 
 matrix_entry() {
-	printf 'Torch: %s\nCuda: 12.8\nTriton: 1.0\nCxx: 17\nPython: 3.11\n\n' "$1"
+	printf 'Torch: %s\nCuda: 12.8\nTriton: 1.0.0\nCxx: 17\nPython: 3.11\n\n' "$1"
 }
 
 make_made() {
