@@ -218,6 +218,8 @@ static void add_nvcc(struct arena *a, struct plan *p, const char *source)
 	    "-fPIC,-fstack-protector-strong", "--compress-mode=speed"};
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		strv_add(&c.argv, fixed[i]);
+	/* Else names in the object hold the number of a process. */
+	strv_addf(&c.argv, "--frandom-seed=%s", out);
 	add_words(&c, p->recipe->nvcc_flags);
 	for (size_t i = 0; i < p->n_archs; i++)
 		strv_addf(&c.argv, "-gencode=arch=compute_%s,code=[sm_%s%s%s]", p->archs[i]->sm,
