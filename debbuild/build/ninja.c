@@ -108,7 +108,7 @@ struct run {
 	double *tail; /* of each step: CPU seconds from its start to the end of what hangs on it */
 	size_t done, total;
 	double cpu_left; /* of the steps that this run takes */
-	char reason[ERR_MSG_MAX];
+	struct strv *reasons;
 	unsigned since_failed; /* lines since ninja named a step that failed; 0: none did */
 	char said[400];	       /* the first that such a step said */
 	char last[200];
@@ -204,8 +204,8 @@ static void on_line(void *arg, const char *line)
 		show(r);
 		return;
 	}
-	if (str_starts(line, "debkit: error: ") && !r->reason[0])
-		snprintf(r->reason, sizeof r->reason, "%s", line + strlen("debkit: error: "));
+	if (str_starts(line, "debkit: error: "))
+		strv_add(r->reasons, line + strlen("debkit: error: "));
 	note_failure(r, line);
 }
 
@@ -215,8 +215,8 @@ static void on_tick(void *arg)
 	show(r);
 }
 
-/* What ninja would run now: their number and CPU time, for the time left. */
-static int measure(struct run *r, struct err *err)
+/* What ninja would run now: their number and CPU time; marks them in undone. */
+static int measure(struct run *r, bool *undone, struct err *err)
 {
 	_cleanup_(buf_done) struct buf text = BUF_INIT(16 << 20);
 	char *argv[] = {"ninja", "-C", (char *)r->work, "-n", NULL};
@@ -233,45 +233,80 @@ static int measure(struct run *r, struct err *err)
 		const struct plan_step *s = find_step(r->plan, lines.v[i] + at);
 		r->total = total;
 		r->cpu_left += s ? s->cpu_s : 1;
+		if (s)
+			undone[s - r->plan->steps] = true;
 	}
 	return 0;
 }
 
-int ninja_run(
-    const struct plan *p, const char *work, const struct ninja_progress *progress, struct err *err)
+void ninja_result_done(struct ninja_result *res)
 {
-	struct run r = {.plan = p, .work = work, .progress = progress};
-	_free_ char *running = path_join(work, STEP_RUNNING_DIR);
-	_free_ char *log = path_join(work, "build.log");
-	if (path_remove_tree(running, err) < 0 || path_mkdirs(running, err) < 0 ||
-	    measure(&r, err) < 0)
-		return -1;
-	if (!r.total)
-		return 0;
-	r.log = fopen(log, "we");
-	if (!r.log)
-		return err_sys(err, "cannot write '%s'", log);
-	_free_ double *tail = make_tails(p);
-	r.tail = tail;
+	free(res->undone);
+	strv_done(&res->reasons);
+	free(res->log);
+}
+
+/* Runs what measure found. *failed: some step did not end well. */
+static int run_steps(struct run *r, bool *failed, struct err *err)
+{
 	_cleanup_(strv_done) struct strv argv = STRV_INIT;
 	strv_add(&argv, "ninja");
 	strv_add(&argv, "-C");
-	strv_add(&argv, work);
-	strv_addf(&argv, "-j%u", p->jobs);
+	strv_add(&argv, r->work);
+	strv_addf(&argv, "-j%u", r->plan->jobs);
 	strv_add(&argv, "-k0");
 	static char *env[] = {"NINJA_STATUS=" STATUS "%f/%t ", NULL};
 	struct proc_result res;
 	int rc = proc_run(
 	    &(struct proc_spec){
-		.argv = argv.v, .env = env, .line = on_line, .tick = on_tick, .arg = &r},
+		.argv = argv.v, .env = env, .line = on_line, .tick = on_tick, .arg = r},
 	    &res, err);
-	fclose(r.log);
 	if (rc < 0 || intr_check(err) < 0)
 		return -1;
-	if (res.status == 0)
+	*failed = res.status != 0;
+	if (*failed && !r->reasons->n)
+		strv_addf(
+		    r->reasons, "a step could not be run%s%s", r->said[0] ? ": " : "", r->said);
+	return 0;
+}
+
+/* The steps that ninja would run again are those that were not done. */
+static int find_undone(struct run *r, struct ninja_result *res, struct err *err)
+{
+	memset(res->undone, 0, r->plan->n_steps * sizeof *res->undone);
+	if (measure(r, res->undone, err) < 0)
+		return -1;
+	for (size_t i = 0; i < r->plan->n_steps; i++)
+		res->n_undone += res->undone[i];
+	return res->n_undone
+		   ? 0
+		   : err_set(err, ERR_TOOL, "ninja failed; the whole text is in '%s'", res->log);
+}
+
+int ninja_run(const struct plan *p, const char *work, const struct ninja_progress *progress,
+    struct ninja_result *res, struct err *err)
+{
+	struct run r = {.plan = p, .work = work, .progress = progress, .reasons = &res->reasons};
+	_free_ char *running = path_join(work, STEP_RUNNING_DIR);
+	res->undone = xcalloc(p->n_steps + 1, sizeof *res->undone);
+	if (path_remove_tree(running, err) < 0 || path_mkdirs(running, err) < 0 ||
+	    measure(&r, res->undone, err) < 0)
+		return -1;
+	if (!r.total)
 		return 0;
-	if (r.reason[0])
-		return err_set(err, ERR_TOOL, "%s; the whole text is in '%s'", r.reason, log);
-	return err_set(err, ERR_TOOL, "a step could not be run%s%s; the whole text is in '%s'",
-	    r.said[0] ? ": " : "", r.said, log);
+	res->log = path_join(work, "build.log");
+	r.log = fopen(res->log, "we");
+	if (!r.log)
+		return err_sys(err, "cannot write '%s'", res->log);
+	_free_ double *tail = make_tails(p);
+	r.tail = tail;
+	bool failed = false;
+	int rc = run_steps(&r, &failed, err);
+	fclose(r.log);
+	if (rc < 0)
+		return -1;
+	if (failed)
+		return find_undone(&r, res, err);
+	memset(res->undone, 0, p->n_steps * sizeof *res->undone);
+	return 0;
 }

@@ -5,6 +5,8 @@
  */
 #pragma once
 #include "../base/compat.h"
+#include "../base/strv.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buf;
@@ -24,9 +26,22 @@ struct ninja_progress {
  */
 void ninja_write(const struct plan *p, const char *program, const char *cache, const char *launcher,
     struct buf *out);
+/* What a run left undone. */
+struct ninja_result {
+	bool *undone; /* for each step of the plan: it failed, or one that it needs did */
+	size_t n_undone;
+	struct strv reasons; /* what each step that failed said, in the order of their ends */
+	char *log; /* the file that holds the whole talk, or NULL: nothing was to be run */
+};
+#define NINJA_RESULT_INIT                                                                          \
+	{                                                                                          \
+		.undone = NULL, .n_undone = 0, .reasons = STRV_INIT, .log = NULL                   \
+	}
 /*
- * Runs ninja in the folder work. The whole talk of all steps goes to the file work/build.log.
- * A failing step is ERR_TOOL with its own reason and the log's name; ERR_INTERRUPT after a signal.
+ * Runs ninja in the folder work; all steps that can be run are. The whole talk of all steps goes
+ * to the file work/build.log. Failing steps are no error here: res tells of them. ERR_TOOL if
+ * ninja itself fails, ERR_INTERRUPT after a signal.
  */
 int ninja_run(const struct plan *p, const char *work, const struct ninja_progress *progress,
-    struct err *err) _must_check_;
+    struct ninja_result *res, struct err *err) _must_check_;
+void ninja_result_done(struct ninja_result *res);

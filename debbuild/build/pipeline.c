@@ -96,9 +96,10 @@ static int check_space(const struct plan *p, const char *where, struct err *err)
 	    (unsigned long long)(need >> 20), where, (unsigned long long)(have >> 20));
 }
 
-static int compile(const struct pipeline_request *r, const struct stage_context *c,
-    const struct pipeline_events *events, struct err *err)
+static int compile(struct arena *a, const struct pipeline_request *r, const struct stage_context *c,
+    const struct pipeline_events *events, struct partial *out, struct err *err)
 {
+	_cleanup_(ninja_result_done) struct ninja_result res = NINJA_RESULT_INIT;
 	_free_ char *objects = path_join(c->cache, "object");
 	_free_ char *graph = path_join(c->work, "build.ninja");
 	_cleanup_(buf_done) struct buf text = BUF_INIT(PATH_READ_MAX);
@@ -112,7 +113,9 @@ static int compile(const struct pipeline_request *r, const struct stage_context 
 	    outfile_put_if_changed(graph, 0644, text.data, text.len, err) < 0)
 		return -1;
 	struct ninja_progress progress = {.progress = events->progress, .arg = events->arg};
-	return ninja_run(c->plan, c->work, &progress, err);
+	if (ninja_run(c->plan, c->work, &progress, &res, err) < 0)
+		return -1;
+	return partial_make(a, c->plan, &res, events->warn, events->arg, out, err);
 }
 
 static void warn_of_missing(const struct plan *p, const struct pipeline_events *events)
@@ -156,7 +159,7 @@ static int prove(struct arena *a, const struct pipeline_plan *pp, struct stage_c
 	    .note = events->note,
 	    .arg = events->arg};
 	struct abi_proof *proofs;
-	if (abi_prove(a, &pp->plan, &pp->matrix, &pp->lock, &paths, &proofs, err) < 0)
+	if (abi_prove(a, c->plan, &pp->matrix, &pp->lock, &paths, &proofs, err) < 0)
 		return -1;
 	c->proofs = proofs;
 	return 0;
@@ -182,41 +185,46 @@ static int fetch(
 	return inputs_fetch(p, cache, &report, err);
 }
 
-static int build(struct arena *a, const struct pipeline_request *r, const struct pipeline_plan *pp,
-    struct stage_context *c, const char *out, const struct pipeline_events *events,
-    struct pack_result *results, struct err *err)
+static int pack(struct arena *a, const struct stage_context *c, const char *dir,
+    const struct pipeline_events *events, struct pack_result *results, struct err *err)
 {
-	if (check_space(c->plan, out, err) < 0 || check_space(c->plan, c->cache, err) < 0 ||
-	    fetch(c->plan, c->cache, events, err) < 0 ||
-	    inputs_link(c->plan, c->cache, c->work, err) < 0 || compile(r, c, events, err) < 0)
-		return -1;
-	if (r->compile_only)
-		return 0;
-	if (prove(a, pp, c, events, err) < 0)
-		return -1;
 	for (size_t i = 0; i < c->plan->n_packages; i++) {
 		const struct plan_package *pkg = &c->plan->packages[i];
 		if (intr_check(err) < 0)
 			return -1;
 		events->progress(events->arg, i, c->plan->n_packages, pkg->name, -1);
-		if (pack_package(a, c, pkg, out, &results[i], err) < 0)
+		if (pack_package(a, c, pkg, dir, &results[i], err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
+static int build(struct arena *a, const struct pipeline_request *r, const struct pipeline_plan *pp,
+    struct stage_context *c, const char *dir, const struct pipeline_events *events,
+    struct pipeline_result *out, struct err *err)
+{
+	if (check_space(c->plan, dir, err) < 0 || check_space(c->plan, c->cache, err) < 0 ||
+	    fetch(c->plan, c->cache, events, err) < 0 ||
+	    inputs_link(c->plan, c->cache, c->work, err) < 0 ||
+	    compile(a, r, c, events, &out->partial, err) < 0)
+		return -1;
+	if (r->compile_only)
+		return 0;
+	c->plan = &out->partial.plan;
+	return prove(a, pp, c, events, err) < 0 ? -1 : pack(a, c, dir, events, out->packages, err);
+}
+
 int pipeline_build(struct arena *a, const struct pipeline_request *r,
-    const struct pipeline_events *events, struct pack_result **results, size_t *n_results,
-    bool *did_work, struct err *err)
+    const struct pipeline_events *events, struct pipeline_result *out, struct err *err)
 {
 	struct pipeline_plan pp;
 	_close_ int lock = -1;
-	_free_ char *out = path_absolute(r->out, err);
+	_free_ char *dir = path_absolute(r->out, err);
 	_free_ char *cache = path_cache_dir(err);
-	if (!out || !cache || pipeline_plan(a, r, &pp, err) < 0 || path_mkdirs(out, err) < 0)
+	if (!dir || !cache || pipeline_plan(a, r, &pp, err) < 0 || path_mkdirs(dir, err) < 0)
 		return -1;
-	_free_ char *lock_path = path_join(out, ".debkit.lock");
-	_free_ char *work = xasprintf("%s/work/%s-%s", out, pp.recipe.name, pp.plan.flavour);
+	_free_ char *lock_path = path_join(dir, ".debkit.lock");
+	_free_ char *work = xasprintf("%s/work/%s-%s", dir, pp.recipe.name, pp.plan.flavour);
 	struct stage_context c = {.plan = &pp.plan,
 	    .templates = pp.templates,
 	    .cache = cache,
@@ -228,11 +236,9 @@ int pipeline_build(struct arena *a, const struct pipeline_request *r,
 	    lock_take(lock_path, false, NULL, &lock, err) < 0)
 		return -1;
 	warn_of_missing(&pp.plan, events);
-	struct pack_result *res = arena_alloc(a, (pp.plan.n_packages + 1) * sizeof *res);
-	*did_work = r->compile_only || !all_current(a, &c, out, res);
-	if (*did_work && build(a, r, &pp, &c, out, events, res, err) < 0)
-		return -1;
-	*results = res;
-	*n_results = r->compile_only ? 0 : pp.plan.n_packages;
-	return 0;
+	*out = (struct pipeline_result){.n_packages = r->compile_only ? 0 : pp.plan.n_packages,
+	    .n_bindings = pp.plan.n_bindings,
+	    .packages = arena_alloc(a, (pp.plan.n_packages + 1) * sizeof *out->packages)};
+	out->did_work = r->compile_only || !all_current(a, &c, dir, out->packages);
+	return out->did_work ? build(a, r, &pp, &c, dir, events, out, err) : 0;
 }

@@ -7,6 +7,7 @@
 #include "host.h"
 #include "lockfile.h"
 #include "matrix.h"
+#include "partial.h"
 #include "plan.h"
 #include "recipe.h"
 #include <stdbool.h>
@@ -46,13 +47,21 @@ struct pipeline_plan {
 	const char *sign_key;  /* full fingerprint as found in the keyring, or NULL */
 };
 
+/* What a build came to; all of it lives in the arena. */
+struct pipeline_result {
+	struct pack_result *packages; /* one for each package of the plan; none with compile_only */
+	size_t n_packages, n_bindings;
+	bool did_work;		/* anything had to be done */
+	struct partial partial; /* what could not be: n_left_out > 0 is no success */
+};
+
 int pipeline_plan(struct arena *a, const struct pipeline_request *r, struct pipeline_plan *out,
     struct err *err) _must_check_;
 /*
- * Plans and builds. results gets one entry for each package of the plan (in the arena; none with
- * compile_only);
- * *did_work says whether anything had to be done. Takes the lock OUT/.debkit.lock.
+ * Plans and builds. Takes the lock OUT/.debkit.lock. A binding that does not compile is left out
+ * of the packages, which claim that much less; nothing is recorded as complete then, and the next
+ * call tries it again.
  */
 int pipeline_build(struct arena *a, const struct pipeline_request *r,
-    const struct pipeline_events *events, struct pack_result **results, size_t *n_results,
-    bool *did_work, struct err *err) _must_check_;
+    const struct pipeline_events *events, struct pipeline_result *out,
+    struct err *err) _must_check_;

@@ -279,6 +279,33 @@ static const char *library_name(struct arena *a, const char *recipe, const char 
 	return s;
 }
 
+static bool is_done(const struct plan *p, const bool *undone, const char *out)
+{
+	for (size_t i = 0; i < p->n_steps; i++)
+		if (!strcmp(p->steps[i].out, out))
+			return !undone[i];
+	return false;
+}
+
+bool plan_without(struct arena *a, const struct plan *p, const bool *undone, struct plan *out)
+{
+	*out = *p;
+	out->steps = arena_alloc(a, (p->n_steps + 1) * sizeof *out->steps);
+	out->bindings = arena_alloc(a, (p->n_bindings + 1) * sizeof *out->bindings);
+	out->n_steps = out->n_bindings = 0;
+	for (size_t i = 0; i < p->n_steps; i++) {
+		enum plan_step_kind kind = p->steps[i].kind;
+		if (!undone[i])
+			out->steps[out->n_steps++] = p->steps[i];
+		else if (kind != STEP_BINDING && kind != STEP_LINK_BINDING)
+			return false;
+	}
+	for (size_t i = 0; i < p->n_bindings; i++)
+		if (is_done(p, undone, p->bindings[i].out))
+			out->bindings[out->n_bindings++] = p->bindings[i];
+	return out->n_bindings > 0;
+}
+
 int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
     const struct lockfile *lock, const struct host *host, const struct selection *sel,
     struct plan *out, struct err *err)

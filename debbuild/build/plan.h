@@ -141,6 +141,13 @@ struct plan {
 int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
     const struct lockfile *lock, const struct host *host, const struct selection *sel,
     struct plan *out, struct err *err) _must_check_;
+/*
+ * The plan as far as it could be carried out: without the steps that are undone (one bool for
+ * each step) and the bindings that need them. False if that leaves nothing to ship: something
+ * other than a binding is undone, or every binding is.
+ */
+bool plan_without(
+    struct arena *a, const struct plan *p, const bool *undone, struct plan *out) _must_check_;
 /* For people, or as JSON with the same content. */
 void plan_print(const struct plan *p, struct buf *out);
 void plan_print_json(const struct plan *p, struct buf *out);

@@ -70,17 +70,21 @@ static int run(const struct strv *operands, struct err *err)
 	r.compile_only = compile_only;
 	const struct pipeline_events events = {
 	    .note = on_note, .warn = on_warn, .bytes = on_bytes, .progress = on_progress};
-	struct pack_result *results;
-	size_t n;
-	bool did_work;
-	if (pipeline_build(&a, &r, &events, &results, &n, &did_work, err) < 0)
+	struct pipeline_result res;
+	if (pipeline_build(&a, &r, &events, &res, err) < 0)
 		return -1;
 	log_progress_end();
-	if (!did_work)
-		log_note("nothing to do: all %zu packages are made from these inputs already", n);
-	for (size_t i = 0; i < n; i++)
-		printf("%s\n", results[i].path);
-	return 0;
+	if (!res.did_work)
+		log_note("nothing to do: all %zu packages are made from these inputs already",
+		    res.n_packages);
+	for (size_t i = 0; i < res.n_packages; i++)
+		printf("%s\n", res.packages[i].path);
+	if (!res.partial.n_left_out)
+		return 0;
+	return err_set(err, ERR_TOOL,
+	    "%zu of %zu bindings did not compile and are not in the packages: %s; see '%s'; the "
+	    "same command tries them again",
+	    res.partial.n_left_out, res.n_bindings, res.partial.left_out, res.partial.log);
 }
 
 const struct cmd cmd_build = {"build", "build signed packages for one CUDA", "",

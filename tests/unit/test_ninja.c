@@ -5,6 +5,7 @@
 #include "../../debbuild/base/digest.h"
 #include "../../debbuild/base/intr.h"
 #include "../../debbuild/build/ninja.h"
+#include "../../debbuild/build/partial.h"
 #include "../../debbuild/build/plan.h"
 #include "../../debbuild/build/step.h"
 
@@ -21,6 +22,7 @@ struct graph {
 	bool went_back;
 	double least_left;
 	struct strv shown;
+	struct ninja_result res;
 };
 
 static int graph_setup(void **state)
@@ -44,6 +46,7 @@ static int graph_teardown(void **state)
 	struct graph *g = *state;
 	struct unit *u = xmalloc(sizeof *u);
 	strv_done(&g->shown);
+	ninja_result_done(&g->res);
 	memcpy(u, &g->u, sizeof *u);
 	free(g);
 	*state = u;
@@ -118,7 +121,15 @@ static int run(struct graph *g)
 	g->went_back = false;
 	g->least_left = 0;
 	strv_done(&g->shown);
-	return ninja_run(&g->plan, g->work, &progress, &g->u.err);
+	ninja_result_done(&g->res);
+	g->res = (struct ninja_result)NINJA_RESULT_INIT;
+	if (ninja_run(&g->plan, g->work, &progress, &g->res, &g->u.err) < 0)
+		return -1;
+	/* These plans have no binding that could be left out. */
+	struct partial partial;
+	return g->res.n_undone ? partial_make(&g->u.a, &g->plan, &g->res, NULL, NULL, &partial,
+				     &g->u.err)
+			       : 0;
 }
 
 static void must_run(struct graph *g)
@@ -226,6 +237,9 @@ static void failing_step_is_one_line(void **state)
 		"text is in '%s'",
 		log_name(g)));
 	assert_non_null(strstr(unit_read(&g->u, log_name(g)), "much more"));
+	assert_int_equal(g->res.n_undone, 2);
+	assert_true(g->res.undone[0] && g->res.undone[1] && !g->res.undone[2]);
+	assert_int_equal(g->res.reasons.n, 1);
 	/* What does not hang on it was made all the same; the next run takes the rest. */
 	assert_string_equal(unit_read(&g->u, in_work(g, "other")), "other\n");
 	assert_int_equal(runs(g), 1);
