@@ -26,9 +26,11 @@ struct change {
 	struct txn *txn;   /* files of the pool may be staged before the commit */
 };
 
-/* Loads the suite, or the defaults for a new one. The arena outlives the change. */
+#define CHANGE_NEW	(1u << 0) /* the suite need not exist: it starts from the defaults */
+#define CHANGE_SNAPSHOT (1u << 1) /* a snapshot is fine, too: only its signature changes */
+/* Loads the suite. The arena outlives the change. */
 int change_open(struct change *c, struct repo *r, struct arena *a, const char *suite,
-    struct err *err) _must_check_;
+    unsigned flags, struct err *err) _must_check_;
 void change_done(struct change *c);
 void change_add(struct change *c, const struct pkg *p);
 void change_remove(struct change *c, const char *component, const struct deb_row *deb);
