@@ -79,7 +79,7 @@ int change_lists(
 int change_is_stale(struct change *c, bool *stale, struct err *err)
 {
 	const struct suite *s = &c->suite;
-	*stale = false;
+	*stale = s->half_signed;
 	for (size_t k = 0; c->row.id && k < s->components.n; k++)
 		for (size_t i = 0; i < s->archs.n; i++) {
 			struct index_spec x = {.root = c->repo->root,

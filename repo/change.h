@@ -37,7 +37,8 @@ void change_remove(struct change *c, const char *component, const struct deb_row
 /* 1 if the suite's component lists the package now, before the change; 0; -1. */
 int change_lists(struct change *c, const char *component, const char *arch, int64_t deb,
     struct err *err) _must_check_;
-/* Whether an index is not on disk as the state knows it, and must be made again. */
+/* Whether an index is not on disk as the state knows it, or InRelease is missing: then a commit is
+ * due though nothing else changes. */
 int change_is_stale(struct change *c, bool *stale, struct err *err) _must_check_;
 /* Writes what changed, then InRelease, then the state. */
 int change_commit(struct change *c, struct err *err) _must_check_;

@@ -79,17 +79,29 @@ static int remove_member(void *arg, const char *component, const struct deb_row 
 	return 0;
 }
 
+/* What the pool still has was removed before: that is no mistake of the user's. */
+static int see_unlisted(void *arg, const struct deb_row *d, bool listed, struct err *err)
+{
+	struct work *w = arg;
+	if (select_matches(&w->selection, d->name, d->version, d->arch))
+		w->result.present++;
+	return 0;
+}
+
 int edit_remove(const struct edit_spec *spec, struct edit_result *res, struct err *err)
 {
 	_cleanup_(work_done) struct work w = WORK_INIT(spec);
 	if (select_parse(&w.arena, spec->packages, &w.selection, err) < 0 ||
 	    open_all(&w, 0, err) < 0 ||
 	    state_each_member(
-		w.repo.state, w.change.row.id, spec->component, NULL, remove_member, &w, err) < 0 ||
-	    select_check_all_matched(&w.selection, spec->suite, err) < 0)
+		w.repo.state, w.change.row.id, spec->component, NULL, remove_member, &w, err) < 0)
+		return -1;
+	if (select_check_all_matched(&w.selection, spec->suite, NULL) < 0 &&
+	    (state_each_deb(w.repo.state, see_unlisted, &w, err) < 0 ||
+		select_check_all_matched(&w.selection, spec->suite, err) < 0))
 		return -1;
 	*res = w.result;
-	return spec->dry_run ? 0 : commit(&w, err);
+	return spec->dry_run || !w.result.changed ? 0 : commit(&w, err);
 }
 
 /* Packages of one index of the other suite; those for all architectures from the first only. */

@@ -17,7 +17,7 @@ struct edit_spec {
 };
 
 struct edit_result {
-	size_t changed, present; /* packages; present: a copy found them listed already */
+	size_t changed, present; /* packages; present: those where there was nothing to do */
 };
 
 /* A new Date, Valid-Until and signature; no index is touched. */

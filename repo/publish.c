@@ -165,7 +165,8 @@ static int publish_locked(struct work *w, struct publish_result *res, struct err
 		change_add(c, &fresh->v[i]);
 	if (stage_debs(w, fresh, err) < 0 || stage_debs(w, &w->admission.lost, err) < 0 ||
 	    site_stage(
-		&w->arena, c->txn, &w->repo, &c->suite, w->keys_changed, spec->url, &site, err) < 0)
+		&w->arena, c->txn, &w->repo, &c->suite, w->keys_changed, spec->url, &site, err) < 0 ||
+	    change_is_stale(c, &stale, err) < 0)
 		return -1;
 	res->changed =
 	    fresh->n || c->n_removals || w->touched || w->keys_changed || c->anew || site || stale;
