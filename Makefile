@@ -1,7 +1,7 @@
 # debkit: see README.md. One Makefile, GNU make.
 #   make [CONFIG=release|debug|asan|cov]   the program
 #   make check                             installs what the tests need and runs every test
-#   make layers unit fuzz bench asan quickstart install
+#   make layers unit fuzz bench bench-NAME asan quickstart install
 CONFIG ?= release
 B := build/$(CONFIG)
 PREFIX ?= /usr
@@ -117,6 +117,16 @@ run-tests: all
 	$(MAKE) unit
 	prove --timer --merge $(E2E)
 
+# Figures, not tests: all of them, or one, as bench-matrix (tests/bench/README.md).
+BENCHES := $(sort $(wildcard tests/bench/*.sh))
+BENCH_NAMES := $(BENCHES:tests/bench/%.sh=bench-%)
+
+bench: all
+	@set -e; for b in $(BENCHES); do $$b; done
+
+$(BENCH_NAMES): bench-%: all
+	@tests/bench/$*.sh
+
 E2E := $(sort $(wildcard tests/e2e/*.t))
 
 install: all
@@ -129,6 +139,6 @@ install: all
 clean:
 	rm -rf build
 
-.PHONY: all unit asan fuzz fuzz-run layers build-deps check-deps quickstart check run-tests install clean
+.PHONY: all bench $(BENCH_NAMES) unit asan fuzz fuzz-run layers build-deps check-deps quickstart check run-tests install clean
 .DELETE_ON_ERROR:
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d)

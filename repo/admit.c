@@ -45,6 +45,20 @@ static void refuse(struct slot *s, const struct err *why)
 	s->why = xstrdup(why->msg);
 }
 
+/* Whether the pool holds a package that it should; --paranoid reads it. */
+static bool is_in_pool(const struct desk *d, const struct deb_row *row)
+{
+	char sha256[DIGEST_HEX_MAX];
+	const char *root = d->change->repo->root;
+	if (!pool_has(root, row->path, row->size))
+		return false;
+	if (!d->spec->paranoid)
+		return true;
+	_free_ char *path = path_join(root, row->path);
+	return digest_file_hex(DIGEST_SHA256, path, sha256, NULL, NULL) == 0 &&
+	       !strcmp(sha256, row->sha256);
+}
+
 /* A file that was admitted before and has not changed since is not read again. */
 static int check_known(struct desk *d, size_t i, struct err *err)
 {
@@ -60,7 +74,7 @@ static int check_known(struct desk *d, size_t i, struct err *err)
 		found = state_get_deb(c->repo->state, &a, deb, &row, err);
 	if (found == 1)
 		found = change_lists(c, d->spec->component, row.arch, deb, err);
-	if (found == 1 && pool_has(c->repo->root, row.path, row.size))
+	if (found == 1 && is_in_pool(d, &row))
 		d->slots[i].verdict = PRESENT;
 	return found < 0 ? -1 : 0;
 }
@@ -153,7 +167,7 @@ static int compare(struct desk *d, struct pkg *p, bool *listed, struct err *err)
 	}
 	found = change_lists(c, p->component, p->arch, row.id, err);
 	*listed = found == 1;
-	if (pool_has(c->repo->root, row.path, row.size))
+	if (!p->staged && is_in_pool(d, &row))
 		p->from = NULL;
 	return found < 0 ? -1 : 0;
 }

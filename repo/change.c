@@ -18,16 +18,19 @@
 #define KEEP_SECONDS	 (15 * 60)
 #define DEFAULT_ARCH	 "amd64"
 
-int change_open(
-    struct change *c, struct repo *r, struct arena *a, const char *suite, struct err *err)
+int change_open(struct change *c, struct repo *r, struct arena *a, const char *suite,
+    unsigned flags, struct err *err)
 {
 	*c = (struct change){.repo = r, .arena = a, .txn = txn_new(r->root)};
 	if (suite_load(a, r->root, suite, &c->suite, err) < 0)
 		return -1;
-	if (c->suite.snapshot_of)
+	if (c->suite.snapshot_of && !(flags & CHANGE_SNAPSHOT))
 		return err_set(err, ERR_USAGE, "'%s' is a snapshot of '%s' and never changes",
 		    suite, c->suite.snapshot_of);
-	return state_find_suite(r->state, suite, &c->row, err) < 0 ? -1 : 0;
+	int found = state_find_suite(r->state, suite, &c->row, err);
+	if (found == 0 && !(flags & CHANGE_NEW))
+		return err_set(err, ERR_USAGE, "'%s' has no suite '%s'", r->root, suite);
+	return found < 0 ? -1 : 0;
 }
 
 void change_done(struct change *c)
@@ -76,7 +79,7 @@ int change_lists(
 int change_is_stale(struct change *c, bool *stale, struct err *err)
 {
 	const struct suite *s = &c->suite;
-	*stale = false;
+	*stale = s->half_signed;
 	for (size_t k = 0; c->row.id && k < s->components.n; k++)
 		for (size_t i = 0; i < s->archs.n; i++) {
 			struct index_spec x = {.root = c->repo->root,

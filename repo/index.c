@@ -198,6 +198,8 @@ static int finish(
 	size_t skip = strlen("dists/") + strlen(w->spec->suite) + 1;
 	for (int kind = 0; kind < INDEX_FILES; kind++) {
 		row->files[kind] = (struct ident){0};
+		if (!w->made[kind])
+			txn_remove(w->txn, w->name[kind]);
 		if (!w->made[kind] && kind != FILE_PLAIN)
 			continue;
 		struct release_file f = {.name = w->name[kind] + skip};
@@ -210,8 +212,6 @@ static int finish(
 		if (link_by_hash(w, kind, &f.sums, err) < 0)
 			return -1;
 	}
-	if (w->old->files[FILE_PLAIN].ino && !w->made[FILE_PLAIN])
-		txn_remove(w->txn, w->name[FILE_PLAIN]);
 	return 0;
 }
 

@@ -152,8 +152,8 @@ static int publish_locked(struct work *w, struct publish_result *res, struct err
 	struct change *c = &w->change;
 	struct pkg_list *fresh = &w->admission.fresh;
 	bool site = false, stale = false;
-	if (change_open(c, &w->repo, &w->arena, spec->suite, err) < 0 || set_all(w, err) < 0 ||
-	    admit(w, err) < 0)
+	if (change_open(c, &w->repo, &w->arena, spec->suite, CHANGE_NEW, err) < 0 ||
+	    set_all(w, err) < 0 || admit(w, err) < 0)
 		return -1;
 	if (spec->keep && keep_newest(c, spec->component, spec->keep, fresh, err) < 0)
 		return -1;
@@ -165,7 +165,8 @@ static int publish_locked(struct work *w, struct publish_result *res, struct err
 		change_add(c, &fresh->v[i]);
 	if (stage_debs(w, fresh, err) < 0 || stage_debs(w, &w->admission.lost, err) < 0 ||
 	    site_stage(
-		&w->arena, c->txn, &w->repo, &c->suite, w->keys_changed, spec->url, &site, err) < 0)
+		&w->arena, c->txn, &w->repo, &c->suite, w->keys_changed, spec->url, &site, err) < 0 ||
+	    change_is_stale(c, &stale, err) < 0)
 		return -1;
 	res->changed =
 	    fresh->n || c->n_removals || w->touched || w->keys_changed || c->anew || site || stale;

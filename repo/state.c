@@ -52,9 +52,8 @@ static const char *const sql[QUERIES] = {
     [Q_DROP_DEB_SOURCES] = "DELETE FROM source WHERE deb = ?1",
     [Q_MARK_UNLISTED] = "UPDATE deb SET unlisted = CASE WHEN EXISTS"
 			" (SELECT 1 FROM member WHERE deb = ?1) THEN 0 ELSE ?2 END WHERE id = ?1",
-    [Q_UNLISTED] = "SELECT " DEB_COLUMNS
-		   " FROM deb WHERE NOT EXISTS (SELECT 1 FROM member WHERE member.deb = deb.id)"
-		   " ORDER BY path",
+    [Q_EACH_DEB] =
+	"SELECT " DEB_COLUMNS ", EXISTS (SELECT 1 FROM member WHERE member.deb = deb.id) FROM deb",
     [Q_FIND_SOURCE] = "SELECT deb FROM source WHERE dev = ?1 AND ino = ?2 AND size = ?3"
 		      " AND mtime = ?4",
     [Q_PUT_SOURCE] = "INSERT OR REPLACE INTO source VALUES(?1, ?2, ?3, ?4, ?5)",
@@ -73,6 +72,7 @@ static const char *const sql[QUERIES] = {
     [Q_RETIRE] = "INSERT OR IGNORE INTO retired VALUES(?1, ?2, ?3, ?4)",
     [Q_UNRETIRE] = "DELETE FROM retired WHERE suite = ?1 AND path = ?2",
     [Q_RETIRED] = "SELECT path FROM retired WHERE suite = ?1 AND generation <= ?2 AND time <= ?3",
+    [Q_ALL_RETIRED] = "SELECT path FROM retired WHERE suite = ?1",
     [Q_DROP_RETIRED] = "DELETE FROM retired WHERE suite = ?1 AND generation <= ?2 AND time <= ?3",
     [Q_FIND_INDEX] = "SELECT id, stale FROM idx WHERE suite = ?1 AND component = ?2 AND arch = ?3",
     [Q_ADD_INDEX] = "INSERT INTO idx(suite, component, arch, stale) VALUES(?1, ?2, ?3, 1)"

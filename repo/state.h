@@ -59,9 +59,9 @@ int state_put_deb(struct state *s, const struct pkg *p, int64_t *id, struct err 
 int state_drop_deb(struct state *s, int64_t id, struct err *err) _must_check_;
 /* Sets since when a .deb is unlisted: now for those that no suite lists, 0 for the others. */
 int state_mark_unlisted(struct state *s, int64_t deb, time_t now, struct err *err) _must_check_;
-/* Calls fn with each package of the pool that no suite lists, by path. */
-typedef int deb_row_fn(void *arg, const struct deb_row *row, struct err *err);
-int state_each_unlisted(struct state *s, deb_row_fn *fn, void *arg, struct err *err) _must_check_;
+/* Calls fn with each package of the pool, and whether a suite lists it. */
+typedef int deb_row_fn(void *arg, const struct deb_row *row, bool listed, struct err *err);
+int state_each_deb(struct state *s, deb_row_fn *fn, void *arg, struct err *err) _must_check_;
 
 /* Input files that were admitted: their identity and the package they are. 1, 0 or -1. */
 int state_find_source(
@@ -89,3 +89,5 @@ int state_unretire(struct state *s, int64_t suite, const char *path, struct err 
 /* Appends, and forgets, those retired up to a generation and up to a time. */
 int state_take_retired(struct state *s, int64_t suite, int64_t generation, time_t until,
     struct strv *paths, struct err *err) _must_check_;
+/* Appends all that are retired. */
+int state_retired(struct state *s, int64_t suite, struct strv *paths, struct err *err) _must_check_;

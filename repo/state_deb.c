@@ -84,15 +84,15 @@ int state_mark_unlisted(struct state *s, int64_t deb, time_t now, struct err *er
 	return state_query(s, Q_MARK_UNLISTED, NULL, err, "ii", deb, (int64_t)now);
 }
 
-int state_each_unlisted(struct state *s, deb_row_fn *fn, void *arg, struct err *err)
+int state_each_deb(struct state *s, deb_row_fn *fn, void *arg, struct err *err)
 {
 	sqlite3_stmt *q;
-	int rc = state_query(s, Q_UNLISTED, &q, err, "");
+	int rc = state_query(s, Q_EACH_DEB, &q, err, "");
 	for (; rc == 1; rc = state_next(s, q, err)) {
 		_cleanup_(arena_done) struct arena a = ARENA_INIT;
 		struct deb_row row;
 		state_read_deb(&a, q, &row);
-		if (fn(arg, &row, err) < 0) {
+		if (fn(arg, &row, sqlite3_column_int(q, 8) != 0, err) < 0) {
 			sqlite3_reset(q);
 			return -1;
 		}

@@ -76,3 +76,10 @@ int state_take_retired(struct state *s, int64_t suite, int64_t generation, time_
 		return -1;
 	return state_query(s, Q_DROP_RETIRED, NULL, err, "iii", suite, generation, (int64_t)until);
 }
+
+int state_retired(struct state *s, int64_t suite, struct strv *paths, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc = state_query(s, Q_ALL_RETIRED, &q, err, "i", suite);
+	return take_texts(s, q, rc, paths, err);
+}

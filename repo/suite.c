@@ -83,6 +83,7 @@ static int parse(
 	strv_uniq(&s->components);
 	read_archs(st, s);
 	strv_split(&s->keys, get(st, "Signed-By", ""), ", ");
+	s->half_signed = s->keys.n && !str_ends(path, "/InRelease");
 	if (check_names(s, err) < 0)
 		return err_wrap(err, "'%s'", path);
 	if (release_parse_files(a, st, path, &s->files, err) < 0)

@@ -27,6 +27,7 @@ struct suite {
 	unsigned valid_days;	       /* Valid-Until is Date plus this; 0: no Valid-Until */
 	time_t date;		       /* of the last Release; 0: never published */
 	struct release_list files;     /* that the last Release names */
+	bool half_signed; /* keys are named, but the last publish did not come to InRelease */
 };
 
 /* A name of a suite or component: letters, digits, "+-._~", not first a dot or dash. */

@@ -130,7 +130,10 @@ const char *host_find_nvcc(struct arena *a, const char *cuda, const char **versi
 		if (root)
 			found = toolkit_if(a, root, cuda, version);
 	}
-	return found;
+	_free_ char *cache = found ? NULL : path_cache_dir(NULL);
+	_free_ char *fetched =
+	    cache ? xasprintf("%s/toolchain/cuda-%s/usr/local/cuda-%s", cache, cuda, cuda) : NULL;
+	return fetched ? toolkit_if(a, fetched, cuda, version) : found;
 }
 
 /* The first clang of at least 22, which knows CUDA 12.8. */
@@ -171,9 +174,14 @@ static int choose_route(struct arena *a, const struct matrix *m, const char *cud
 	}
 	if (want == TOOLCHAIN_NVCC)
 		return err_set(err, ERR_TOOL,
-		    "no nvcc of CUDA %s found in CUDA_HOME, /usr/local/cuda-%s or PATH: install "
-		    "cuda-nvcc-%s or use --toolchain clang",
+		    "no nvcc of CUDA %s found in CUDA_HOME, /usr/local/cuda-%s or PATH: run debkit "
+		    "toolchain --cuda %s, or use --toolchain clang",
 		    cuda, cuda, cuda);
+	if (t && !strcmp(t->route, "nvcc"))
+		return err_set(err, ERR_USAGE,
+		    "CUDA %s is built with nvcc alone, which debkit puts together from wheels "
+		    "where none is installed: leave out --toolchain clang",
+		    cuda);
 	h->clang = find_clang(a, &version);
 	if (!h->clang)
 		return err_set(err, ERR_TOOL,

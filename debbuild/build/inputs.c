@@ -72,13 +72,15 @@ char *inputs_runtime_dir(const struct plan *p, const char *cache)
 	return part_dir(cache, p->runtime, runtime_members);
 }
 
-/* One digest for all that a put-together toolkit holds: it names the folder. */
+/* One digest for all that is put together from wheels: it names the folder. */
 static char *toolkit_dir(const struct plan *p, const char *cache)
 {
 	struct digest *d = digest_new(DIGEST_SHA256);
 	for (size_t i = 0; i < p->toolkit->n_parts; i++) {
+		if (!p->parts[i])
+			continue;
 		digest_update(d, p->parts[i]->sha256, strlen(p->parts[i]->sha256));
-		for (char **m = p->toolkit->parts[i].members; *m; m++)
+		for (char **m = p->part_members[i]; *m; m++)
 			digest_update(d, *m, strlen(*m) + 1);
 	}
 	char hex[DIGEST_HEX_MAX];
@@ -224,8 +226,6 @@ static int fetch_toolkit(struct fetch *f, struct err *err)
 	const struct plan *p = f->plan;
 	if (fetch_part(f, p->runtime, runtime_members, err) < 0)
 		return -1;
-	if (p->host->toolkit_root)
-		return 0;
 	_free_ char *dir = toolkit_dir(p, f->cache);
 	if (path_is_dir(dir))
 		return 0;
@@ -233,7 +233,9 @@ static int fetch_toolkit(struct fetch *f, struct err *err)
 	if (path_remove_tree(tmp, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->toolkit->n_parts; i++) {
-		char **members = p->toolkit->parts[i].members;
+		char **members = p->part_members[i];
+		if (!p->parts[i])
+			continue;
 		_free_ char *part = part_dir(f->cache, p->parts[i], members);
 		if (intr_check(err) < 0 || fetch_part(f, p->parts[i], members, err) < 0 ||
 		    merge_part(part, tmp, err) < 0)
@@ -289,10 +291,11 @@ static int link_to(const char *work, const char *name, const char *target, struc
 int inputs_link(const struct plan *p, const char *cache, const char *work, struct err *err)
 {
 	_free_ char *src = inputs_source_dir(p, cache);
-	_free_ char *own = p->host->toolkit_root ? NULL : toolkit_dir(p, cache);
+	_free_ char *own = toolkit_dir(p, cache);
+	const char *compiler = p->host->toolkit_root ? p->host->toolkit_root : own;
 	_free_ char *device = sdk_dir(cache, p->wheels[0]);
 	if (path_mkdirs(work, err) < 0 || link_to(work, "src", src, err) < 0 ||
-	    link_to(work, "tk", own ? own : p->host->toolkit_root, err) < 0 ||
+	    link_to(work, "tk", compiler, err) < 0 || link_to(work, "cuda", own, err) < 0 ||
 	    link_to(work, "support", p->recipe->dir, err) < 0 ||
 	    link_to(work, "sdk/device", device, err) < 0)
 		return -1;

@@ -194,6 +194,19 @@ static int choose_archs(struct arena *a, const struct matrix *m, const struct se
 	return 0;
 }
 
+/* All that the stanza names, or headers and runtime alone where the compiler is installed. */
+static char **choose_members(struct arena *a, const struct host *h, char **members)
+{
+	size_t n = 0;
+	while (members[n])
+		n++;
+	char **out = arena_alloc(a, (n + 1) * sizeof *out);
+	for (n = 0; *members; members++)
+		if (!h->toolkit_root || !strcmp(*members, "include") || !strcmp(*members, "lib"))
+			out[n++] = *members;
+	return out;
+}
+
 static int choose_files(struct arena *a, const struct matrix *m, const struct lockfile *lock,
     struct plan *p, struct err *err)
 {
@@ -211,8 +224,12 @@ static int choose_files(struct arena *a, const struct matrix *m, const struct lo
 		return err_set(err, ERR_TRUST, "%s %s does not stand in '%s'",
 		    p->toolkit->runtime_project, p->toolkit->runtime_version, lock->source);
 	p->parts = arena_alloc(a, (p->toolkit->n_parts + 1) * sizeof *p->parts);
-	for (size_t i = 0; !p->host->toolkit_root && i < p->toolkit->n_parts; i++) {
+	p->part_members = arena_alloc(a, (p->toolkit->n_parts + 1) * sizeof *p->part_members);
+	for (size_t i = 0; i < p->toolkit->n_parts; i++) {
 		const struct toolkit_part *part = &p->toolkit->parts[i];
+		p->part_members[i] = choose_members(a, p->host, part->members);
+		if (!*p->part_members[i])
+			continue;
 		p->parts[i] = lockfile_wheel(lock, part->project, part->version, NULL);
 		if (!p->parts[i])
 			return err_set(err, ERR_TRUST, "%s %s does not stand in '%s'",

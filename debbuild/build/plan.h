@@ -5,7 +5,9 @@
  *
  * Steps run in the work folder; all their paths are relative to it, so that neither the bytes nor
  * the keys depend on where that folder lies:
- *	src/      upstream's sources, unpacked	      tk/      the CUDA toolkit
+ *	src/      upstream's sources, unpacked	      tk/      the device compiler's toolkit
+ *	cuda/	  headers and runtime of that CUDA, always from wheels: what an installed
+ *		  toolkit holds beside its compiler differs from machine to machine
  *	sdk/V/    headers of torch V (sdk/device: of the oldest selected one)
  *	py/X.Y/   headers of that Python	      support/ templates/NAME
  *	stubs/    empty libraries with torch's SONAMEs
@@ -121,8 +123,9 @@ struct plan {
 	const struct lock_entry *sdist;
 	const struct toolkit_recipe *toolkit;
 	const struct lock_entry **wheels; /* torch wheels (SDK), one for each torch */
-	const struct lock_entry **parts;  /* toolkit wheels, in the order of toolkit->parts,
-					   * NULL where a toolkit is installed */
+	const struct lock_entry **parts;  /* toolkit wheels, in the order of toolkit->parts;
+					   * NULL: nothing is taken of it */
+	char ***part_members;		  /* what is taken of each */
 	const struct lock_entry *runtime; /* the wheel of the CUDA runtime */
 	struct plan_step *steps;
 	size_t n_steps;

@@ -40,16 +40,19 @@ static bool is_used(const struct plan *p, const struct host_python *py)
 /* What is fetched beside the sdist: torch wheels, toolkit wheels, the runtime if it is no part. */
 static const struct lock_entry *fetch_at(const struct plan *p, size_t i, const char **what)
 {
-	size_t parts = p->host->toolkit_root ? 0 : p->toolkit->n_parts;
-	*what = i < p->n_torches ? "headers" : i < p->n_torches + parts ? "parts" : "runtime";
+	bool runtime = false;
+	*what = "headers";
 	if (i < p->n_torches)
 		return p->wheels[i];
-	if (i < p->n_torches + parts)
-		return p->parts[i - p->n_torches];
-	for (size_t k = 0; k < parts; k++)
-		if (p->parts[k] == p->runtime)
-			return NULL;
-	return i == p->n_torches + parts ? p->runtime : NULL;
+	*what = "parts";
+	i -= p->n_torches;
+	for (size_t k = 0; k < p->toolkit->n_parts; k++) {
+		if (p->parts[k] && i-- == 0)
+			return p->parts[k];
+		runtime |= p->parts[k] == p->runtime;
+	}
+	*what = "runtime";
+	return i == 0 && !runtime ? p->runtime : NULL;
 }
 
 void plan_print(const struct plan *p, struct buf *out)

@@ -91,6 +91,18 @@ static void add_include_paths(struct command *c, const struct plan *p)
 	strv_add(&c->argv, "sdk/device/torch/include/torch/csrc/api/include");
 }
 
+/* The toolkit wheels of which this member is taken (NULL: any). */
+static void add_parts_id(struct command *c, const struct plan *p, const char *member)
+{
+	for (size_t i = 0; i < p->toolkit->n_parts; i++) {
+		bool taken = false;
+		for (char **m = p->part_members[i]; *m; m++)
+			taken |= !member || !strcmp(*m, member);
+		if (taken)
+			strv_addf(&c->id, "part %s", p->parts[i]->sha256);
+	}
+}
+
 /* What all device steps depend on. The torch headers are no part of it: the objects are the
  * same from the headers of every torch, which tests prove. */
 static void add_device_id(struct command *c, const struct plan *p)
@@ -98,8 +110,8 @@ static void add_device_id(struct command *c, const struct plan *p)
 	strv_addf(&c->id, "sdist %s", p->sdist->sha256);
 	strv_addf(&c->id, "compiler %s", p->host->compiler);
 	strv_addf(&c->id, "support %s", p->host->support_id);
-	for (size_t i = 0; !p->host->toolkit_root && i < p->toolkit->n_parts; i++)
-		strv_addf(&c->id, "part %s", p->parts[i]->sha256);
+	if (!p->host->toolkit_root)
+		add_parts_id(c, p, NULL);
 }
 
 static void clang_command(struct command *c, const struct plan *p, const char *source)
@@ -214,10 +226,15 @@ static void add_nvcc(struct arena *a, struct plan *p, const char *source)
 	const char *out = arena_printf(a, "%s/%s.o", p->flavour, stem(a, source));
 	strv_add(&c.argv, "tk/bin/nvcc");
 	strv_addf(&c.argv, "-ccbin=%s", p->host->cxx);
-	static const char *const fixed[] = {"-std=c++17", "-O3", "-DNDEBUG", "-Xcompiler",
-	    "-fPIC,-fstack-protector-strong", "--compress-mode=speed"};
+	static const char *const fixed[] = {
+	    "-std=c++17", "-O3", "-DNDEBUG", "-Xcompiler", "-fPIC,-fstack-protector-strong"};
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		strv_add(&c.argv, fixed[i]);
+	/* Before 12.8 LZ4, "speed", was the one kind of compression. */
+	strv_add(&c.argv, matrix_compare(p->cuda, "12.8") < 0 ? "-Xfatbin=-compress-all"
+							      : "--compress-mode=speed");
+	/* Else names in the object hold the number of a process. */
+	strv_addf(&c.argv, "--frandom-seed=%s", out);
 	add_words(&c, p->recipe->nvcc_flags);
 	for (size_t i = 0; i < p->n_archs; i++)
 		strv_addf(&c.argv, "-gencode=arch=compute_%s,code=[sm_%s%s%s]", p->archs[i]->sm,
@@ -302,7 +319,7 @@ static void add_kernel_library(struct arena *a, struct plan *p)
 	strv_addf(&c.argv, "-Wl,-soname,%s", p->kernel_library);
 	for (char **s = p->recipe->device_sources; *s; s++)
 		add_input(&c, arena_printf(a, "%s/%s.o", p->flavour, stem(a, *s)));
-	strv_addf(&c.argv, "tk/lib64/libcudart.so.%s", p->cuda_major);
+	strv_addf(&c.argv, "cuda/lib64/libcudart.so.%s", p->cuda_major);
 	struct plan_step *s =
 	    add_step(p, &c, STEP_LINK_KERNELS, arena_printf(a, "link %s", p->kernel_library), out);
 	s->cpu_s = 1;
@@ -326,7 +343,7 @@ static const char *add_binding_object(
 	strv_addf(&c.argv, "-Isrc/%s", p->recipe->include);
 	const char *systems[] = {arena_printf(a, "sdk/%s/torch/include", b->torch->version),
 	    arena_printf(a, "sdk/%s/torch/include/torch/csrc/api/include", b->torch->version),
-	    "tk/include", arena_printf(a, "py/%s", b->python->version)};
+	    "cuda/include", arena_printf(a, "py/%s", b->python->version)};
 	for (size_t i = 0; i < ARRAY_SIZE(systems); i++) {
 		strv_add(&c.argv, "-isystem");
 		strv_add(&c.argv, systems[i]);
@@ -342,7 +359,7 @@ static const char *add_binding_object(
 					    : p->wheels[torch]->sha256);
 	strv_addf(&c.id, "python %s", b->python->id);
 	strv_addf(&c.id, "support %s", p->host->support_id);
-	strv_addf(&c.id, "toolkit %s", p->toolkit->cuda);
+	add_parts_id(&c, p, "include");
 	struct plan_step *s = add_step(p, &c, STEP_BINDING,
 	    arena_printf(a, "binding torch %s Python %s, %s", b->torch->minor, b->python->version,
 		path_base(source)),
@@ -365,7 +382,7 @@ static void add_binding(struct arena *a, struct plan *p, const struct plan_bindi
 	for (char **l = p->recipe->torch_libraries; *l; l++)
 		add_input(&c, arena_printf(a, "stubs/%s", *l));
 	add_input(&c, arena_printf(a, "%s/%s", p->flavour, p->kernel_library));
-	strv_addf(&c.argv, "tk/lib64/libcudart.so.%s", p->cuda_major);
+	strv_addf(&c.argv, "cuda/lib64/libcudart.so.%s", p->cuda_major);
 	struct plan_step *s =
 	    add_step(p, &c, STEP_LINK_BINDING, arena_printf(a, "link %s", b->file), b->out);
 	s->cpu_s = 0.3;

@@ -101,7 +101,7 @@ int shlibs_depends(struct arena *a, const struct plan *p, const char *work,
 	strv_add(&argv, "--ignore-missing-info");
 	strv_addf(&argv, "-l%s/stubs", work);
 	strv_addf(&argv, "-l%s/%s", work, p->flavour);
-	strv_addf(&argv, "-l%s/tk/lib64", work);
+	strv_addf(&argv, "-l%s/cuda/lib64", work);
 	for (size_t i = 0; i < objects->n; i++)
 		strv_addf(&argv, "-e%s", objects->v[i]);
 	_cleanup_(buf_done) struct buf said = BUF_INIT(1 << 20), talk = BUF_INIT(1 << 20);

@@ -31,11 +31,18 @@ struct cmd {
 
 extern const struct cmd cmd_abi;
 extern const struct cmd cmd_build;
+extern const struct cmd cmd_copy;
+extern const struct cmd cmd_diff;
 extern const struct cmd cmd_disable;
 extern const struct cmd cmd_enable;
+extern const struct cmd cmd_gc;
 extern const struct cmd cmd_keys;
+extern const struct cmd cmd_list;
 extern const struct cmd cmd_plan;
 extern const struct cmd cmd_publish;
+extern const struct cmd cmd_refresh;
+extern const struct cmd cmd_remove;
 extern const struct cmd cmd_sign;
+extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_step;
 extern const struct cmd cmd_verify;

@@ -34,7 +34,7 @@ static const struct opt opts[] = {
     {"origin", 0, OPT_STRING, "TEXT", "Origin of the suite (debkit)", &origin},
     {"label", 0, OPT_STRING, "TEXT", "Label of the suite (debkit)", &label},
     {"description", 0, OPT_STRING, "TEXT", "Description of the suite", &description},
-    {"valid-days", 0, OPT_STRING, "N", "days until Valid-Until (365; 0: none)", &valid_days},
+    REPO_OPT_VALID(&valid_days),
     {NULL},
 };
 
@@ -62,19 +62,6 @@ static int collect(const struct strv *operands, struct strv *files, struct err *
 			if (str_ends(below.v[k], ".deb"))
 				strv_take(files, path_join(operands->v[i], below.v[k]));
 	}
-	return 0;
-}
-
-static int parse_days(int *days, struct err *err)
-{
-	unsigned long long n;
-	*days = -1;
-	if (!valid_days)
-		return 0;
-	if (str_parse_u64(valid_days, 36500, &n) < 0)
-		return err_set(err, ERR_USAGE,
-		    "option --valid-days: '%s' is not a whole number from 0 to 36500", valid_days);
-	*days = (int)n;
 	return 0;
 }
 
@@ -131,7 +118,7 @@ static int run(const struct strv *operands, struct err *err)
 				  : -1,
 	    .refused = say_refused};
 	if (collect(operands, &files, err) < 0 || check_usage(&files, err) < 0 ||
-	    parse_days(&spec.valid_days, err) < 0)
+	    repo_opts_days(valid_days, &spec.valid_days, err) < 0)
 		return -1;
 	spec.suite = repo_opts.suite;
 	spec.repo = repo_opts_spec(true);

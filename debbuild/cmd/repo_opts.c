@@ -34,3 +34,16 @@ void repo_say_waits(void)
 	if (repo_opts.verbose)
 		log_note("waited for the disk %u times, %.3f s", w.n, w.seconds);
 }
+
+int repo_opts_days(const char *text, int *days, struct err *err)
+{
+	unsigned long long n;
+	*days = -1;
+	if (!text)
+		return 0;
+	if (str_parse_u64(text, 36500, &n) < 0)
+		return err_set(err, ERR_USAGE,
+		    "option --valid-days: '%s' is not a whole number from 0 to 36500", text);
+	*days = (int)n;
+	return 0;
+}

@@ -28,8 +28,16 @@ extern struct repo_opts repo_opts;
 		    "keys that sign the suite (as before; several: all sign)", &repo_opts.keys     \
 	}
 
+#define REPO_OPT_VALID(to)                                                                         \
+	{                                                                                          \
+		"valid-days", 0, OPT_STRING, "N",                                                  \
+		    "days until Valid-Until (as before; else 365; 0: none)", to                    \
+	}
+
 /* --repo, and --suite if it is wanted, must have been given. */
 int repo_opts_check(bool suite, struct err *err) _must_check_;
 struct repo_spec repo_opts_spec(bool create) _must_check_;
 /* With --verbose: how often and how long this process waited for the disk. */
 void repo_say_waits(void);
+/* The value of --valid-days; -1 if it was not given. */
+int repo_opts_days(const char *text, int *days, struct err *err) _must_check_;

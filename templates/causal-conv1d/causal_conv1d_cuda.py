@@ -199,9 +199,11 @@ def choose():
     bindings = installed_bindings(triplet)
     version, cuda, phrase = installed_torch()
     phrase += " on Python " + python_of(tag)
-    for b in bindings:
-        if (b["python"], b["cuda"]) == (tag, cuda) and minor(version) in b["torch"]:
-            return b, version, phrase
+    fits = [b for b in bindings
+            if (b["python"], b["cuda"]) == (tag, cuda) and minor(version) in b["torch"]]
+    own = [b for b in fits if b["torch"][0] == minor(version)]  # compiled for this torch
+    for b in own or fits:
+        return b, version, phrase
     raise refuse(phrase + " is installed", what_is_supported(bindings),
                  what_to_type(version, cuda, tag, bindings))
 

@@ -166,6 +166,11 @@ class Loads(Case):
         self.torch("2.12.1", "12.8")
         self.assertEqual(self.loads(self.flavour()), "")
 
+    def test_compiled_for_this_torch_comes_first(self):
+        self.torch("2.12.1", "12.8")
+        self.flavour()
+        self.assertEqual(self.loads(self.flavour(torch="2.12 2.13"), "torch2.12-%s.so" % TAG), "")
+
     def test_minor_is_compared_as_a_whole(self):
         self.torch("2.1.2+cu128", "12.8")
         self.flavour()

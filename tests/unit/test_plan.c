@@ -149,7 +149,7 @@ static const char *change(struct inputs *in, unsigned what)
 		return DEVICE LINKS;
 	case 13:
 		set_hash(in, "demo_runtime_cu12-");
-		return DEVICE LINKS;
+		return DEVICE BINDINGS LINKS;
 	default:
 		return NULL;
 	}

@@ -1,0 +1,45 @@
+#include <stdio.h>
+
+#include "../../repo/gc.h"
+#include "../base/err.h"
+#include "../base/log.h"
+#include "cmd.h"
+#include "repo_opts.h"
+
+static bool yes;
+static unsigned grace = 60;
+
+static const struct opt opts[] = {
+    REPO_OPTS,
+    {"yes", 'y', OPT_FLAG, NULL, "remove them; without it nothing is removed", &yes},
+    {"grace", 0, OPT_UINT, "MINUTES", "leave what is garbage for less than that (60)", &grace},
+    {NULL},
+};
+
+static void report(const char *path, uint64_t size)
+{
+	printf("%llu\t%s\n", (unsigned long long)size, path);
+}
+
+static int run(const struct strv *operands, struct err *err)
+{
+	struct gc_result res;
+	if (repo_opts_check(false, err) < 0)
+		return -1;
+	struct gc_spec spec = {.repo = repo_opts_spec(false),
+	    .remove = yes,
+	    .grace_s = grace < 1000000 ? 60 * grace : 60000000,
+	    .report = report};
+	if (gc_run(&spec, &res, err) < 0)
+		return -1;
+	log_note("%zu files, %llu bytes %s; %zu are too young", res.n,
+	    (unsigned long long)res.bytes, yes ? "removed" : "would go (--yes removes them)",
+	    res.kept);
+	return 0;
+}
+
+const struct cmd cmd_gc = {"gc", "removes files that no suite needs", "",
+    "Lists, and with --yes removes, packages in the pool that no suite and no snapshot lists, "
+    "files there that no publish finished, and index files that no Release of the last three "
+    "generations names.",
+    opts, 0, 0, run};

@@ -1,0 +1,116 @@
+#include "snapshot.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "../debbuild/base/arena.h"
+#include "../debbuild/base/clock.h"
+#include "../debbuild/base/err.h"
+#include "../debbuild/base/path.h"
+#include "../debbuild/base/txn.h"
+#include "../debbuild/base/xalloc.h"
+#include "phase.h"
+#include "site.h"
+#include "state_index.h"
+
+struct work {
+	struct arena arena;
+	struct repo repo;
+	struct suite suite; /* the source; becomes the snapshot */
+	struct suite_row row;
+	struct txn *txn;
+};
+
+static void work_done(struct work *w)
+{
+	suite_done(&w->suite);
+	txn_free(w->txn);
+	repo_close(&w->repo);
+	arena_done(&w->arena);
+}
+
+static char *dated(struct arena *a, const char *suite)
+{
+	time_t now = clock_now();
+	struct tm tm;
+	gmtime_r(&now, &tm);
+	return arena_printf(
+	    a, "%s-%04d%02d%02d", suite, tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
+}
+
+/* One file of the source's Release, under its name and its names by hash. */
+static int link_file(
+    struct work *w, const char *name, const struct release_file *f, struct err *err)
+{
+	struct arena *a = &w->arena;
+	int dir = (int)(path_base(f->name) - f->name);
+	const char *source = arena_printf(a, "dists/%s/%.*sby-hash/SHA256/%s", w->suite.name, dir,
+	    f->name, f->sums.hex[SUM_SHA256]);
+	if (!path_exists(arena_printf(a, "%s/%s", w->repo.root, source))) {
+		if (!strchr(path_base(f->name), '.'))
+			return 0; /* a large plain index stands in Release alone */
+		return err_set(err, ERR_FORMAT,
+		    "'%s/%s' is missing: publish into '%s' once more, then make the snapshot",
+		    w->repo.root, source, w->suite.name);
+	}
+	for (int alg = 0; alg < SUM_ALGS; alg++) {
+		if (!*f->sums.hex[alg])
+			continue;
+		const char *by_hash = arena_printf(a, "dists/%s/%.*sby-hash/%s/%s", name, dir,
+		    f->name, sum_names[alg], f->sums.hex[alg]);
+		if (txn_link(w->txn, PHASE_BY_HASH, by_hash, source, err) < 0)
+			return -1;
+	}
+	return txn_link(
+	    w->txn, PHASE_INDEX, arena_printf(a, "dists/%s/%s", name, f->name), source, err);
+}
+
+static int check_free(struct work *w, const char *name, struct err *err)
+{
+	if (suite_check_name("snapshot", name, err) < 0)
+		return -1;
+	if (path_exists(arena_printf(&w->arena, "%s/dists/%s", w->repo.root, name)))
+		return err_set(err, ERR_CONFLICT,
+		    "'%s/dists/%s' exists: give the snapshot another name", w->repo.root, name);
+	return 0;
+}
+
+static int make(struct work *w, const char *name, const struct strv *keys, struct err *err)
+{
+	struct suite *s = &w->suite;
+	struct suite_row row = {.generation = 1};
+	bool keys_changed = false;
+	for (size_t i = 0; i < s->files.n; i++)
+		if (link_file(w, name, &s->files.v[i], err) < 0)
+			return -1;
+	if (keys->n && site_set_keys(&s->keys, keys, &keys_changed, err) < 0)
+		return -1;
+	s->snapshot_of = s->name;
+	s->name = s->codename = name;
+	s->valid_days = 0;
+	s->date = clock_now();
+	if (release_stage(&w->arena, w->txn, s, &s->files, &row.release, err) < 0 ||
+	    state_put_suite(w->repo.state, name, &row, err) < 0 ||
+	    state_copy_suite(w->repo.state, w->row.id, row.id, err) < 0 ||
+	    txn_commit(w->txn, err) < 0)
+		return -1;
+	if (state_commit(w->repo.state, NULL) < 0) /* it is read anew next time */
+		state_rollback(w->repo.state);
+	return 0;
+}
+
+int snapshot_make(const struct snapshot_spec *spec, char **out, struct err *err)
+{
+	_cleanup_(work_done) struct work w = {.arena = ARENA_INIT, .repo = REPO_INIT};
+	if (repo_open(&w.repo, &spec->repo, err) < 0 ||
+	    repo_suite(&w.repo, &w.arena, spec->suite, &w.suite, &w.row, err) < 0)
+		return -1;
+	const char *name = spec->name ? spec->name : dated(&w.arena, spec->suite);
+	if (check_free(&w, name, err) < 0)
+		return -1;
+	w.txn = txn_new(w.repo.root);
+	if (make(&w, name, spec->sign_keys, err) < 0)
+		return -1;
+	*out = xstrdup(name);
+	return 0;
+}
