@@ -233,8 +233,11 @@ static void add_nvcc(struct arena *a, struct plan *p, const char *source)
 	/* Before 12.8 LZ4, "speed", was the one kind of compression. */
 	strv_add(&c.argv, matrix_compare(p->cuda, "12.8") < 0 ? "-Xfatbin=-compress-all"
 							      : "--compress-mode=speed");
-	/* Else names in the object hold the number of a process. */
-	strv_addf(&c.argv, "--frandom-seed=%s", out);
+	/* Else names in the object hold the number of a process, and the hash of an absolute path.
+	 * Releases before 13.0 do not all know the first. */
+	if (matrix_compare(p->cuda, "13.0") >= 0)
+		strv_addf(&c.argv, "--frandom-seed=%s", out);
+	strv_addf(&c.argv, "-Xcudafe=--orig_src_path_name=src/%s", source);
 	add_words(&c, p->recipe->nvcc_flags);
 	for (size_t i = 0; i < p->n_archs; i++)
 		strv_addf(&c.argv, "-gencode=arch=compute_%s,code=[sm_%s%s%s]", p->archs[i]->sm,
