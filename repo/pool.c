@@ -1,6 +1,7 @@
 #include "pool.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "../debbuild/base/arena.h"
 #include "../debbuild/base/buf.h"
@@ -76,11 +77,22 @@ static int set_hashes(
 	return 0;
 }
 
+/* Names are compared without case, but this program and others look for the usual form. */
+static void set_usual_names(struct stanza *s)
+{
+	static const char *const usual[] = {"Package", "Version", "Architecture", "Source"};
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(usual); k++)
+			if (!strcasecmp(s->fields[i].name, usual[k]))
+				s->fields[i].name = usual[k];
+}
+
 static int make_text(
     struct arena *a, struct deb_info *d, bool all_hashes, struct pkg *p, struct err *err)
 {
 	struct stanza *s = &d->control;
 	const char *description = stanza_get(s, "Description");
+	set_usual_names(s);
 	for (size_t i = 0; i < ARRAY_SIZE(own_fields); i++)
 		stanza_unset(s, own_fields[i]);
 	stanza_unset(s, "Description");

@@ -269,6 +269,12 @@ static void remove_placed(struct txn *t, size_t i)
 {
 	_free_ char *path = path_join(t->root, t->placed.v[i]);
 	unlink(path); /* an unused file in the pool is no harm */
+	/* Folders that were made for it go too; one that is not empty stays. */
+	for (char *slash; (slash = strrchr(path, '/')) > path + strlen(t->root);) {
+		*slash = '\0';
+		if (rmdir(path) < 0)
+			return;
+	}
 }
 
 static int stage_link(
