@@ -13,13 +13,29 @@ static void make_line(char *s)
 			*s = ' ';
 }
 
+/* Of a text that is too long the middle goes: what was asked for stands at its begin, the reason at
+ * its end. */
+#define TEXT_MAX (4 * ERR_MSG_MAX)
+#define HALF	 (ERR_MSG_MAX / 2)
+
+static void put(struct err *err, const char *text)
+{
+	size_t n = strlen(text);
+	if (n < ERR_MSG_MAX)
+		memmove(err->msg, text, n + 1);
+	else
+		snprintf(err->msg, ERR_MSG_MAX, "%.*s...%s", HALF - 3, text, text + n - HALF + 1);
+	make_line(err->msg);
+}
+
 static int set_va(struct err *err, enum err_code code, const char *fmt, va_list ap)
 {
+	char text[TEXT_MAX];
 	if (!err)
 		return -1;
+	vsnprintf(text, sizeof text, fmt, ap);
 	err->code = code;
-	vsnprintf(err->msg, sizeof err->msg, fmt, ap);
-	make_line(err->msg);
+	put(err, text);
 	return -1;
 }
 
@@ -50,10 +66,9 @@ int err_wrap(struct err *err, const char *fmt, ...)
 		return -1;
 	char inner[ERR_MSG_MAX];
 	memcpy(inner, err->msg, sizeof inner);
-	enum err_code code = err->code;
 	va_list ap;
 	va_start(ap, fmt);
-	set_va(err, code, fmt, ap);
+	set_va(err, err->code, fmt, ap);
 	va_end(ap);
 	return err_hint(err, ": %s", inner);
 }
@@ -62,12 +77,14 @@ int err_hint(struct err *err, const char *fmt, ...)
 {
 	if (!err)
 		return -1;
+	char text[TEXT_MAX];
 	size_t len = strlen(err->msg);
+	memcpy(text, err->msg, len);
 	va_list ap;
 	va_start(ap, fmt);
-	vsnprintf(err->msg + len, sizeof err->msg - len, fmt, ap);
+	vsnprintf(text + len, sizeof text - len, fmt, ap);
 	va_end(ap);
-	make_line(err->msg + len);
+	put(err, text);
 	return -1;
 }
 

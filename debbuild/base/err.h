@@ -4,6 +4,8 @@
  *	if (open_thing(path, &t, err) < 0)
  *		return err_wrap(err, "cannot read recipe '%s'", path);
  *
+ * A message that is longer than ERR_MSG_MAX loses its middle.
+ *
  * Every function that can fail returns 0 or -1 and takes `struct err *` last.
  * Library code never prints and never exits; cmd/ prints the one final error.
  */

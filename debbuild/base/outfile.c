@@ -12,9 +12,21 @@
 #include "txn.h"
 #include "xalloc.h"
 
+/* A rename would take a device or socket away from all who use it. */
+static int check_target(const char *path, struct err *err)
+{
+	struct stat st;
+	if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+		return 0;
+	return err_set(err, ERR_SYSTEM,
+	    "'%s' is there and is no regular file: move it away, or name another", path);
+}
+
 int outfile_open(struct outfile *o, const char *path, mode_t mode, struct err *err)
 {
 	_free_ char *tmp = xasprintf("%s.XXXXXX", path);
+	if (check_target(path, err) < 0)
+		return -1;
 	int fd = txn_fault("open") < 0 ? -1 : mkostemp(tmp, O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(err, "cannot create '%s'", path);

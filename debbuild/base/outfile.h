@@ -23,7 +23,8 @@ struct outfile {
 		.fd = -1, .path = NULL, .tmp = NULL                                                \
 	}
 
-/* Opens a temporary file beside path (O_EXCL); mode is set whatever the umask. */
+/* Opens a temporary file beside path (O_EXCL); mode is set whatever the umask. A path that is a
+ * folder, device or the like is refused, and a link to one; another symbolic link is replaced. */
 int outfile_open(struct outfile *o, const char *path, mode_t mode, struct err *err) _must_check_;
 int outfile_write(struct outfile *o, const void *p, size_t n, struct err *err) _must_check_;
 int outfile_commit(struct outfile *o, struct err *err) _must_check_;

@@ -10,6 +10,7 @@
 
 #include "buf.h"
 #include "err.h"
+#include "intr.h"
 #include "outfile.h"
 #include "strv.h"
 #include "xalloc.h"
@@ -85,6 +86,13 @@ bool path_exists(const char *path)
 	return lstat(path, &st) == 0;
 }
 
+char *path_follow(const char *path)
+{
+	struct stat st;
+	char *real = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+	return real ? real : xstrdup(path);
+}
+
 bool path_is_dir(const char *path)
 {
 	struct stat st;
@@ -105,6 +113,9 @@ static int make_dir(const char *path, struct err *err)
 	int saved = errno;
 	if (path_is_dir(path))
 		return 0;
+	if (saved == EEXIST)
+		return err_set(err, ERR_SYSTEM,
+		    "'%s' is there and is no folder: move it away, or name another", path);
 	errno = saved;
 	return err_sys(err, "cannot make the folder '%s'", path);
 }
@@ -139,7 +150,7 @@ int path_read(const char *path, struct buf *b, struct err *err)
 	for (;;) {
 		char block[65536];
 		ssize_t n = read(fd, block, sizeof block);
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && errno == EINTR && intr_check(err) == 0)
 			continue;
 		if (n < 0)
 			return err_sys(err, "cannot read '%s'", path);

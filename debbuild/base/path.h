@@ -18,6 +18,9 @@ const char *path_base(const char *path) _must_check_;
 char *path_dir(const char *path) _malloc_;
 /* An absolute name without "." or ".." parts, links kept; the file need not exist. */
 char *path_absolute(const char *path, struct err *err) _must_check_;
+/* Where a symbolic link leads in the end, for a caller that exchanges the file itself; path if it
+ * is no link, or leads nowhere. Owned by the caller. */
+char *path_follow(const char *path) _malloc_;
 /* A relative member name with no empty, "." or ".." part and no NUL or newline: may be joined. */
 bool path_is_safe_member(const char *name) _must_check_;
 bool path_exists(const char *path) _must_check_;

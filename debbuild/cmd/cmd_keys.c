@@ -58,10 +58,10 @@ static int run_export(const struct strv *operands, struct err *err)
 	if (no_more(operands, 2, "export [--armor] [--out FILE] FPR", err) < 0 ||
 	    keyring_export(operands->v[1], armor, &b, err) < 0)
 		return -1;
-	if (out)
-		return outfile_put(out, 0644, b.data, b.len, err);
-	if (fwrite(b.data, 1, b.len, stdout) != b.len)
-		return err_sys(err, "cannot write standard output");
+	_free_ char *file = out ? path_follow(out) : NULL;
+	if (file)
+		return outfile_put(file, 0644, b.data, b.len, err);
+	fwrite(b.data, 1, b.len, stdout);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "../base/err.h"
 #include "../base/intr.h"
 #include "../base/log.h"
+#include "../base/path.h"
 #include "../sign/debsig.h"
 #include "../sign/keyring.h"
 #include "cmd.h"
@@ -21,7 +22,8 @@ static int run(const struct strv *operands, struct err *err)
 		return -1;
 	for (size_t i = 0; i < operands->n; i++) {
 		const char *path = operands->v[i];
-		if (intr_check(err) < 0 || debsig_sign(path, path, sign_key, err) < 0)
+		_free_ char *file = path_follow(path);
+		if (intr_check(err) < 0 || debsig_sign(file, file, sign_key, err) < 0)
 			return -1;
 		log_note("signed '%s'", path);
 	}

@@ -1,6 +1,10 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../base/buf.h"
 #include "../base/err.h"
@@ -105,37 +109,73 @@ static int run(const struct cmd *c, int argc, char **argv, struct err *err)
 	return c->run(&operands, err);
 }
 
-int main(int argc, char **argv)
+/*
+ * Standard files that are closed are opened on /dev/null, in the wrong direction, so that their
+ * use still fails: no file opened later may take their place and get what is meant for them.
+ */
+static void fill_standard_files(void)
 {
-	setlocale(LC_ALL, "C");
-	intr_install();
-	struct err err = {0};
-	if (argc < 2) {
-		err_set(&err, ERR_USAGE, "no command given; see debkit --help");
-		log_error(&err);
-		return err_exit_status(err.code);
-	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+	static const int modes[] = {O_WRONLY, O_RDONLY, O_RDWR};
+	for (int fd = 0; fd < (int)ARRAY_SIZE(modes); fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", modes[fd]) != fd)
+			_exit(1);
+}
+
+/* Ends as a program does whose reader went away (`debkit plan | head -1`): without a word. */
+static void end_with_reader(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+	if (poll(&out, 1, 0) != 1 || !(out.revents & POLLERR))
+		return;
+	signal(SIGPIPE, SIG_DFL);
+	raise(SIGPIPE);
+}
+
+/* What was printed must have arrived. */
+static int finish_output(struct err *err)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	end_with_reader();
+	return err_set(err, ERR_SYSTEM,
+	    "cannot write standard output: it is closed, or where it goes is full");
+}
+
+static int start(int argc, char **argv, struct err *err)
+{
+	if (argc < 2)
+		return err_set(err, ERR_USAGE, "no command given; see debkit --help");
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		print_list();
-	} else if (!strcmp(argv[1], "--version")) {
+	else if (!strcmp(argv[1], "--version"))
 		puts("debkit " DEBKIT_VERSION);
-	} else if (!strcmp(argv[1], "--man")) {
+	else if (!strcmp(argv[1], "--man"))
 		print_man();
-	} else {
+	else {
 		const struct cmd *c = find(argv[1]);
-		int rc =
-		    c ? run(c, argc - 1, argv + 1, &err)
-		      : err_set(&err, ERR_USAGE, "no command '%s'; see debkit --help", argv[1]);
-		log_progress_end();
-		if (rc < 0) {
-			log_error(&err);
-			return err_exit_status(err.code ? err.code : ERR_SYSTEM);
-		}
-	}
-	if (fflush(stdout) != 0) {
-		err_sys(&err, "cannot write standard output");
-		log_error(&err);
-		return 1;
+		return c ? run(c, argc - 1, argv + 1, err)
+			 : err_set(err, ERR_USAGE, "no command '%s'; see debkit --help", argv[1]);
 	}
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	fill_standard_files();
+	setlocale(LC_ALL, "C");
+	intr_install();
+	/* Whatever is made can be used by its maker. */
+	umask(umask(077) & 077);
+	struct err err = {0};
+	int rc = start(argc, argv, &err);
+	log_progress_end();
+	/* After a signal, what failed did so because of it. */
+	if (rc < 0)
+		(void)!intr_check(&err);
+	else
+		rc = finish_output(&err);
+	if (rc == 0)
+		return 0;
+	log_error(&err);
+	return err_exit_status(err.code ? err.code : ERR_SYSTEM);
 }

@@ -87,6 +87,7 @@ int deb_read(struct arena *a, const char *path, unsigned flags, deb_file_fn *fn,
 /* Unpacks data.tar below dir (made if absent), with the same checks; for tests and verify. */
 int deb_unpack(const char *path, const char *dir, struct err *err) _must_check_;
 /* Appends a member of the given ar name and bytes into a copy of the deb at out (atomic; out may
- * equal path). A member of that name is left out of the copy; all others keep their bytes. */
+ * equal path), with path's mode and owner. A member of that name is left out of the copy; all
+ * others keep their bytes. */
 int deb_append_member(const char *path, const char *out, const char *name, const void *p, size_t n,
     time_t mtime, struct err *err) _must_check_;

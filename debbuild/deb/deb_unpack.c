@@ -116,6 +116,17 @@ static int copy_others(struct ar_reader *ar, struct outfile *out, const char *na
 	return r;
 }
 
+/* The copy belongs to whom the package did, where that can be, and is readable for the same. */
+static int keep_mode(int from, struct outfile *o, struct err *err)
+{
+	struct stat st;
+	if (fstat(from, &st) < 0 || fchmod(o->fd, st.st_mode & 0777) < 0)
+		return err_sys(err, "cannot set the mode of '%s'", o->tmp);
+	return fchown(o->fd, st.st_uid, st.st_gid) < 0 && errno != EPERM
+		   ? err_sys(err, "cannot set the owner of '%s'", o->tmp)
+		   : 0;
+}
+
 int deb_append_member(const char *path, const char *out, const char *name, const void *p, size_t n,
     time_t mtime, struct err *err)
 {
@@ -124,8 +135,9 @@ int deb_append_member(const char *path, const char *out, const char *name, const
 	_cleanup_(ar_close) struct ar_reader ar = AR_READER_INIT;
 	_cleanup_(outfile_done) struct outfile o = OUTFILE_INIT;
 	const struct ar_part part = {.name = name, .p = p, .size = n, .fd = -1};
-	if (ar_open(&ar, path, 0, err) < 0 || outfile_open(&o, out, 0644, err) < 0 ||
-	    copy_others(&ar, &o, name, err) < 0 || ar_append(&o, &part, mtime, err) < 0)
+	if (ar_open(&ar, path, 0, err) < 0 || outfile_open(&o, out, 0600, err) < 0 ||
+	    keep_mode(ar.fd, &o, err) < 0 || copy_others(&ar, &o, name, err) < 0 ||
+	    ar_append(&o, &part, mtime, err) < 0)
 		return err_wrap(err, "'%s'", path);
 	return outfile_commit(&o, err);
 }

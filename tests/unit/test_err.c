@@ -53,11 +53,18 @@ static void long_text_is_cut(void **state)
 	memset(text, 'x', sizeof text - 1);
 	err_set(&e, ERR_FORMAT, "%s", text);
 	assert_int_equal(strlen(e.msg), ERR_MSG_MAX - 1);
-	err_hint(&e, "more");
+	err_hint(&e, " more");
 	assert_int_equal(strlen(e.msg), ERR_MSG_MAX - 1);
 	err_wrap(&e, "outer");
 	assert_int_equal(strlen(e.msg), ERR_MSG_MAX - 1);
 	assert_memory_equal(e.msg, "outer: xx", 9);
+	assert_non_null(strstr(e.msg, "xx...xx"));
+	assert_string_equal(e.msg + ERR_MSG_MAX - 1 - strlen("xx more"), "xx more");
+	errno = ENAMETOOLONG;
+	err_sys(&e, "cannot read '%s'", text);
+	assert_memory_equal(e.msg, "cannot read 'xx", 15);
+	assert_string_equal(
+	    e.msg + ERR_MSG_MAX - 1 - strlen("x': File name too long"), "x': File name too long");
 }
 
 static void no_object_is_allowed(void **state)

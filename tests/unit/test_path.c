@@ -77,8 +77,9 @@ static void mkdirs_says_what_is_in_the_way(void **state)
 	struct unit *u = *state;
 	const char *file = unit_put(u, "file", "");
 	assert_int_equal(path_mkdirs(unit_path(u, "file/b"), &u->err), -1);
-	unit_error(
-	    u, ERR_SYSTEM, arena_printf(&u->a, "cannot make the folder '%s': File exists", file));
+	unit_error(u, ERR_SYSTEM,
+	    arena_printf(
+		&u->a, "'%s' is there and is no folder: move it away, or name another", file));
 	assert_int_equal(symlink("nowhere", unit_path(u, "link")), 0);
 	assert_int_equal(path_mkdirs(unit_path(u, "link"), &u->err), -1);
 	err_clear(&u->err);
