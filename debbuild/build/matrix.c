@@ -39,9 +39,46 @@ static int parse_torch(
 	    !(t->pythons = field_versions(a, f, s, "Python")))
 		return -1;
 	t->index = stanza_get(s, "Index");
+	t->line = s->line;
 	t->minor = arena_strndup(a, t->version, (size_t)(strrchr(t->version, '.') - t->version));
 	if (strcmp(t->cxx, "17") && strcmp(t->cxx, "20"))
 		return field_fail(f, s, "Cxx", "is '%s', expected 17 or 20", t->cxx);
+	return 0;
+}
+
+/* A bound of a gap, which may be absent. */
+static int parse_bound(
+    const struct stanza *s, const struct field_source *f, const char *name, const char **out)
+{
+	*out = NULL;
+	return stanza_get(s, name) && !(*out = field_version(f, s, name, 2)) ? -1 : 0;
+}
+
+static int parse_gap(const struct stanza *s, const struct field_source *f, struct torch_gap *g)
+{
+	static const char *const fields[] = {"Gap", "Torch-From", "Torch-To", "Reason", NULL};
+	if (stanza_check_fields(s, fields, f->path, f->err) < 0 ||
+	    !(g->cuda = field_version(f, s, "Gap", 2)) ||
+	    parse_bound(s, f, "Torch-From", &g->torch_from) < 0 ||
+	    parse_bound(s, f, "Torch-To", &g->torch_to) < 0 ||
+	    !(g->reason = field_need(f, s, "Reason")))
+		return -1;
+	return 0;
+}
+
+/* No torch may stand in a gap. */
+static int check_gaps(
+    const struct matrix *m, const struct stanza_list *list, const struct field_source *f)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const struct stanza *s = &list->v[i];
+		const char *torch = stanza_get(s, "Torch");
+		const struct torch_release *t =
+		    torch ? matrix_torch(m, torch, stanza_get(s, "Cuda")) : NULL;
+		if (t && matrix_gap(m, t->minor, t->cuda))
+			return field_fail(f, s, "Torch",
+			    "is %s, which a stanza 'Gap: %s' says does not exist", torch, t->cuda);
+	}
 	return 0;
 }
 
@@ -51,7 +88,13 @@ static int load_torches(struct arena *a, const struct field_source *f, struct ma
 	if (load(a, f, "Torch: VERSION", &list) < 0)
 		return -1;
 	m->torches = arena_alloc(a, list.n * sizeof *m->torches);
+	m->gaps = arena_alloc(a, list.n * sizeof *m->gaps);
 	for (size_t i = 0; i < list.n; i++) {
+		if (stanza_get(&list.v[i], "Gap")) {
+			if (parse_gap(&list.v[i], f, &m->gaps[m->n_gaps++]) < 0)
+				return -1;
+			continue;
+		}
 		struct torch_release *t = &m->torches[m->n_torches];
 		if (parse_torch(a, &list.v[i], f, t) < 0)
 			return -1;
@@ -60,7 +103,7 @@ static int load_torches(struct arena *a, const struct field_source *f, struct ma
 			    "is %s for CUDA %s again, expected each pair once", t->minor, t->cuda);
 		m->n_torches++;
 	}
-	return 0;
+	return check_gaps(m, &list, f);
 }
 
 /* The toolkits from Cuda-From to Cuda-To, which may be NULL. */
@@ -239,6 +282,18 @@ const struct torch_release *matrix_torch(
 		if ((!strcmp(t->version, torch) || !strcmp(t->minor, torch)) &&
 		    !strcmp(t->cuda, cuda))
 			return t;
+	}
+	return NULL;
+}
+
+const struct torch_gap *matrix_gap(const struct matrix *m, const char *minor, const char *cuda)
+{
+	for (size_t i = 0; i < m->n_gaps; i++) {
+		const struct torch_gap *g = &m->gaps[i];
+		if (!strcmp(g->cuda, cuda) &&
+		    (!g->torch_from || matrix_compare(g->torch_from, minor) <= 0) &&
+		    (!g->torch_to || matrix_compare(minor, g->torch_to) <= 0))
+			return g;
 	}
 	return NULL;
 }

@@ -17,6 +17,12 @@ struct torch_release {
 	const char *cuda;		  /* "12.8" */
 	const char *triton, *cxx, *index; /* index NULL: the machine's own */
 	char **pythons;			  /* "3.11" ..., NULL-terminated */
+	unsigned line;			  /* of its stanza */
+};
+
+/* Torches that exist for no build of a CUDA, and why; bounds are minors, NULL: none. */
+struct torch_gap {
+	const char *cuda, *torch_from, *torch_to, *reason;
 };
 
 struct gpu_arch {
@@ -46,6 +52,8 @@ struct toolkit_recipe {
 struct matrix {
 	struct torch_release *torches;
 	size_t n_torches;
+	struct torch_gap *gaps;
+	size_t n_gaps;
 	struct gpu_arch *archs;
 	size_t n_archs;
 	struct arch_denial *denials;
@@ -61,6 +69,9 @@ int matrix_compare(const char *a, const char *b) _must_check_;
 /* The release of that version or minor for the CUDA, or NULL. */
 const struct torch_release *matrix_torch(
     const struct matrix *m, const char *torch, const char *cuda) _must_check_;
+/* The gap that a torch minor falls into for the CUDA, or NULL. */
+const struct torch_gap *matrix_gap(
+    const struct matrix *m, const char *minor, const char *cuda) _must_check_;
 const struct toolkit_recipe *matrix_toolkit(const struct matrix *m, const char *cuda) _must_check_;
 /* The arch for that CUDA; ERR_USAGE with the known ones, or with the reason of a denial. */
 int matrix_arch(const struct matrix *m, const char *cc, const char *cuda,

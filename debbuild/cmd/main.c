@@ -22,6 +22,7 @@ static const struct cmd *const commands[] = {
     &cmd_gc,
     &cmd_keys,
     &cmd_list,
+    &cmd_matrix,
     &cmd_plan,
     &cmd_publish,
     &cmd_refresh,
@@ -30,6 +31,7 @@ static const struct cmd *const commands[] = {
     &cmd_snapshot,
     &cmd_step,
     &cmd_verify,
+    &cmd_why,
 };
 
 static void print(const struct buf *b)

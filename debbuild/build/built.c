@@ -1,0 +1,90 @@
+#include "built.h"
+
+#include <string.h>
+
+#include "../base/arena.h"
+#include "../base/buf.h"
+#include "../base/err.h"
+#include "../base/path.h"
+#include "../base/strv.h"
+#include "../base/xalloc.h"
+#include "../deb/deb.h"
+#include "recipe.h"
+
+#define TABLE_MAX ((size_t)4 << 20)
+
+static int take_table(void *arg, const struct deb_file *f, const void *p, size_t n, struct err *err)
+{
+	if (!str_starts(f->path, "usr/lib/") || !str_ends(f->path, "/bindings"))
+		return 0;
+	buf_append(arg, p, n);
+	return buf_check(arg, f->path, err);
+}
+
+/* "cp311" to "3.11" */
+static const char *python_of(struct arena *a, const char *tag)
+{
+	return str_starts(tag, "cp") && strlen(tag) > 3 ? arena_printf(a, "%c.%s", tag[2], tag + 3)
+							: NULL;
+}
+
+static int read_table(
+    struct arena *a, const struct buf *text, struct built_package *p, struct err *err)
+{
+	struct stanza_list list = {0};
+	if (stanza_parse(a, buf_str(text), text->len, "bindings", 0, &list, err) < 0)
+		return -1;
+	p->v = arena_alloc(a, (list.n + 1) * sizeof *p->v);
+	for (size_t i = 0; i < list.n; i++) {
+		const char *tag = stanza_get(&list.v[i], "Python");
+		const char *torch = stanza_get(&list.v[i], "Torch");
+		struct built_binding b = {.file = stanza_get(&list.v[i], "File"),
+		    .python = tag ? python_of(a, tag) : NULL,
+		    .proved = torch ? recipe_words(a, torch) : NULL};
+		if (!b.file || !b.python || !b.proved || !b.proved[0])
+			return err_set(err, ERR_FORMAT,
+			    "bindings:%u: expected File, Python and Torch", list.v[i].line);
+		b.torch = b.proved[0];
+		p->v[p->n++] = b;
+	}
+	return 0;
+}
+
+static int read_package(
+    struct arena *a, const char *path, struct built_package *out, struct err *err)
+{
+	_cleanup_(buf_done) struct buf table = BUF_INIT(TABLE_MAX);
+	struct deb_info info;
+	if (deb_read(a, path, DEB_READ_FILES | DEB_READ_SIGNED, take_table, &table, &info, err) < 0)
+		return -1;
+	const char *archs = stanza_get(&info.control, "Debkit-Cuda-Archs");
+	out->path = arena_strdup(a, path);
+	out->cuda = stanza_get(&info.control, "Debkit-Cuda");
+	out->archs = archs ? archs : "";
+	if (!out->cuda)
+		return err_set(err, ERR_FORMAT, "'%s' has no field Debkit-Cuda", path);
+	return read_table(a, &table, out, err) < 0 ? err_wrap(err, "'%s'", path) : 0;
+}
+
+int built_read(
+    struct arena *a, const struct recipe *r, const char *dir, struct built *out, struct err *err)
+{
+	_cleanup_(strv_done) struct strv names = STRV_INIT;
+	_free_ char *stem = xasprintf("python3-%s-cu", r->name);
+	_free_ char *version = xasprintf("_%s_", r->deb_version);
+	*out = (struct built){0};
+	if (!path_is_dir(dir))
+		return 0;
+	if (path_list(dir, &names, err) < 0)
+		return -1;
+	out->v = arena_alloc(a, (names.n + 1) * sizeof *out->v);
+	for (size_t i = 0; i < names.n; i++) {
+		if (!str_starts(names.v[i], stem) || !strstr(names.v[i], version) ||
+		    !str_ends(names.v[i], ".deb"))
+			continue;
+		_free_ char *path = path_join(dir, names.v[i]);
+		if (read_package(a, path, &out->v[out->n++], err) < 0)
+			return -1;
+	}
+	return 0;
+}
