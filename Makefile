@@ -117,7 +117,8 @@ run-tests: all
 	$(MAKE) unit
 	prove --timer --merge $(E2E)
 
-# Figures, not tests: all of them, or one, as bench-matrix (tests/bench/README.md).
+# Figures, not tests: all of them, or one, as bench-matrix. N= is handed on: bench-repo takes the
+# numbers of packages.
 BENCHES := $(sort $(wildcard tests/bench/*.sh))
 BENCH_NAMES := $(BENCHES:tests/bench/%.sh=bench-%)
 
@@ -125,7 +126,7 @@ bench: all
 	@set -e; for b in $(BENCHES); do $$b; done
 
 $(BENCH_NAMES): bench-%: all
-	@tests/bench/$*.sh
+	@tests/bench/$*.sh $(N)
 
 E2E := $(sort $(wildcard tests/e2e/*.t))
 

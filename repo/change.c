@@ -86,7 +86,8 @@ int change_is_stale(struct change *c, bool *stale, struct err *err)
 			    .suite = s->name,
 			    .component = s->components.v[k],
 			    .arch = s->archs.v[i],
-			    .compat = s->compat};
+			    .compat = s->compat,
+			    .no_gz = s->no_gz};
 			struct index_row row;
 			int found = state_find_index(
 			    c->repo->state, c->arena, c->row.id, x.component, x.arch, &row, err);

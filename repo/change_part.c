@@ -160,7 +160,8 @@ int change_write_part(struct change *c, const char *component, const char *arch,
 						  .suite = c->suite.name,
 						  .component = component,
 						  .arch = arch,
-						  .compat = c->suite.compat}};
+						  .compat = c->suite.compat,
+						  .no_gz = c->suite.no_gz}};
 	if (fill_part(c, &p, err) < 0)
 		return -1;
 	if (!p.row.stale && !p.adds.n && !p.n_removals) {

@@ -24,7 +24,7 @@ static const struct {
     {ZSTD_c_strategy, ZSTD_lazy2},
     {ZSTD_c_searchLog, 1},
     {ZSTD_c_minMatch, 6},
-    {ZSTD_c_hashLog, 17},
+    {ZSTD_c_hashLog, 14},
     {ZSTD_c_chainLog, 18},
 };
 

@@ -150,6 +150,7 @@ static int copy_settings(struct work *w, const struct suite *from, struct err *e
 	to->origin = from->origin;
 	to->label = from->label;
 	to->compat = from->compat;
+	to->no_gz = from->no_gz;
 	strv_add_all(&to->keys, &from->keys);
 	strv_add_all(&to->archs, &from->archs);
 	return 0;

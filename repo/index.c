@@ -54,7 +54,8 @@ bool index_intact(const struct index_spec *x, const struct index_row *row)
 		if (then->ino && (ident_get(path, &now) < 0 || !ident_same(&now, then)))
 			return false;
 	}
-	return row->files[FILE_ZST].ino && (row->files[FILE_XZ].ino != 0) == x->compat;
+	return row->files[FILE_ZST].ino && (row->files[FILE_XZ].ino != 0) == x->compat &&
+	       (row->files[FILE_GZ].ino == 0) == x->no_gz;
 }
 
 static void writer_done(struct writer *w)
@@ -246,7 +247,7 @@ int index_write(struct arena *a, struct state *state, struct txn *t, const struc
 	    .spec = x,
 	    .old = &old,
 	    .source = {{-1, -1, -1, -1}},
-	    .made = {[FILE_GZ] = true, [FILE_ZST] = true, [FILE_XZ] = x->compat},
+	    .made = {[FILE_GZ] = !x->no_gz, [FILE_ZST] = true, [FILE_XZ] = x->compat},
 	    .fd = {-1, -1, -1, -1},
 	    .xz = xz_index_new()};
 	w.jobs = index_plan(&old, c, &w.n_jobs);

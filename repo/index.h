@@ -15,6 +15,7 @@ struct txn;
 struct index_spec {
 	const char *root, *suite, *component, *arch;
 	bool compat; /* .xz too, and all digests */
+	bool no_gz;
 };
 
 struct index_change {

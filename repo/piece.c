@@ -112,8 +112,10 @@ static int keep_parts(struct piece_job *job, struct err *err)
 static int pack(struct piece_job *job, struct err *err)
 {
 	const struct buf *text = &job->out[FILE_PLAIN];
-	if (compress_gz(buf_str(text), text->len, &job->out[FILE_GZ], err) < 0 ||
-	    compress_zst(buf_str(text), text->len, &job->out[FILE_ZST], err) < 0)
+	if (job->made[FILE_GZ] &&
+	    compress_gz(buf_str(text), text->len, &job->out[FILE_GZ], err) < 0)
+		return -1;
+	if (compress_zst(buf_str(text), text->len, &job->out[FILE_ZST], err) < 0)
 		return -1;
 	if (!job->made[FILE_XZ])
 		return 0;

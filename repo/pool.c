@@ -60,18 +60,16 @@ static int set_path(struct arena *a, const struct stanza *s, struct pkg *p, stru
 	return 0;
 }
 
-static int set_hashes(
-    struct arena *a, struct deb_info *d, const char *file, bool all, struct err *err)
+static int set_hashes(struct arena *a, struct stanza *s, const struct deb_info *d, const char *file,
+    bool all, struct err *err)
 {
-	struct stanza *s = &d->control;
 	char sha512[DIGEST_HEX_MAX];
-	uint64_t size;
 	stanza_set(a, s, "SHA256", d->sha256);
 	if (!all)
 		return 0;
 	stanza_set(a, s, "MD5sum", d->md5);
 	stanza_set(a, s, "SHA1", d->sha1);
-	if (digest_file_hex(DIGEST_SHA512, file, sha512, &size, err) < 0)
+	if (digest_file_hex(DIGEST_SHA512, file, sha512, NULL, err) < 0)
 		return -1;
 	stanza_set(a, s, "SHA512", sha512);
 	return 0;
@@ -87,22 +85,49 @@ static void set_usual_names(struct stanza *s)
 				s->fields[i].name = usual[k];
 }
 
+/* Moves a field, if it is there, from one stanza to the end of another. */
+static void move_field(struct arena *a, struct stanza *from, struct stanza *to, const char *name)
+{
+	const char *value = stanza_get(from, name);
+	if (!value)
+		return;
+	stanza_set(a, to, name, value);
+	stanza_unset(from, name);
+}
+
+/*
+ * The fields in the order of the index: those in which neighbours differ stand together, so that
+ * the rest packs as one long match; Description comes last.
+ */
+static int order_fields(struct arena *a, struct deb_info *d, bool all_hashes, const struct pkg *p,
+    struct stanza *out, struct err *err)
+{
+	static const char *const first[] = {"Package", "Version", "Provides", "Installed-Size"};
+	struct stanza *s = &d->control, last = {0};
+	for (size_t i = 0; i < ARRAY_SIZE(own_fields); i++)
+		stanza_unset(s, own_fields[i]);
+	move_field(a, s, &last, "Description");
+	for (size_t i = 0; i < ARRAY_SIZE(first); i++)
+		move_field(a, s, out, first[i]);
+	stanza_set(a, out, "Filename", p->path);
+	stanza_set(a, out, "Size", arena_printf(a, "%llu", (unsigned long long)p->size));
+	if (set_hashes(a, out, d, p->from, all_hashes, err) < 0)
+		return -1;
+	while (s->n)
+		move_field(a, s, out, s->fields[0].name);
+	move_field(a, &last, out, "Description");
+	return 0;
+}
+
 static int make_text(
     struct arena *a, struct deb_info *d, bool all_hashes, struct pkg *p, struct err *err)
 {
-	struct stanza *s = &d->control;
-	const char *description = stanza_get(s, "Description");
-	set_usual_names(s);
-	for (size_t i = 0; i < ARRAY_SIZE(own_fields); i++)
-		stanza_unset(s, own_fields[i]);
-	stanza_unset(s, "Description");
-	stanza_set(a, s, "Filename", p->path);
-	stanza_set(a, s, "Size", arena_printf(a, "%llu", (unsigned long long)p->size));
-	if (set_hashes(a, d, p->from, all_hashes, err) < 0)
-		return -1;
-	stanza_set(a, s, "Description", description);
+	struct stanza ordered = {0};
 	_cleanup_(buf_done) struct buf b = BUF_INIT(STANZA_MAX);
-	stanza_write(s, &b);
+	set_usual_names(&d->control);
+	if (order_fields(a, d, all_hashes, p, &ordered, err) < 0)
+		return -1;
+	stanza_write(&ordered, &b);
 	if (buf_check(&b, "control file", err) < 0)
 		return -1;
 	p->text = arena_strndup(a, b.data, b.len);

@@ -86,6 +86,10 @@ static int set_all(struct work *w, struct err *err)
 		s->compat = spec->compat == 1;
 		w->change.anew = true; /* each stanza gets other digests */
 	}
+	if (spec->no_gz >= 0 && s->no_gz != (spec->no_gz == 1)) {
+		s->no_gz = spec->no_gz == 1;
+		w->touched = true;
+	}
 	w->change.anew |= spec->rebuild;
 	if (!s->date)
 		w->touched = true;
@@ -164,8 +168,8 @@ static int publish_locked(struct work *w, struct publish_result *res, struct err
 	for (size_t i = 0; i < fresh->n; i++)
 		change_add(c, &fresh->v[i]);
 	if (stage_debs(w, fresh, err) < 0 || stage_debs(w, &w->admission.lost, err) < 0 ||
-	    site_stage(
-		&w->arena, c->txn, &w->repo, &c->suite, w->keys_changed, spec->url, &site, err) < 0 ||
+	    site_stage(&w->arena, c->txn, &w->repo, &c->suite, w->keys_changed, spec->url, &site,
+		err) < 0 ||
 	    change_is_stale(c, &stale, err) < 0)
 		return -1;
 	res->changed =

@@ -21,7 +21,7 @@ struct publish_spec {
 	/* Settings of the suite; NULL, empty or -1 keep what it has. */
 	const char *codename, *origin, *label, *description;
 	const struct strv *archs;
-	int valid_days, compat;
+	int valid_days, compat, no_gz;
 	/* Called for each file that is refused; the publish then fails. May be NULL. */
 	void (*refused)(const char *file, const struct err *why);
 };

@@ -88,6 +88,9 @@ static int parse(
 		return err_wrap(err, "'%s'", path);
 	if (release_parse_files(a, st, path, &s->files, err) < 0)
 		return -1;
+	s->no_gz = s->files.n > 0;
+	for (size_t i = 0; i < s->files.n; i++)
+		s->no_gz &= !str_ends(s->files.v[i].name, "/Packages.gz");
 	return read_dates(st, path, s, err);
 }
 

@@ -24,6 +24,7 @@ struct suite {
 	struct strv components, archs; /* sorted; archs without "all" */
 	struct strv keys;	       /* primary fingerprints that sign; empty: unsigned */
 	bool compat;		       /* all digests, and .xz */
+	bool no_gz;		       /* .zst alone: apt takes a .gz that is listed first */
 	unsigned valid_days;	       /* Valid-Until is Date plus this; 0: no Valid-Until */
 	time_t date;		       /* of the last Release; 0: never published */
 	struct release_list files;     /* that the last Release names */

@@ -317,9 +317,14 @@ void txn_unstage(struct txn *t, const char *name)
 		free(e->staged);
 		memmove(e, e + 1, (--t->n - i) * sizeof *e);
 	}
-	for (size_t i = 0; i < t->placed.n; i++)
-		if (!strcmp(t->placed.v[i], name))
-			remove_placed(t, i);
+	for (size_t i = t->placed.n; i-- > 0;) {
+		if (strcmp(t->placed.v[i], name))
+			continue;
+		remove_placed(t, i);
+		free(t->placed.v[i]);
+		memmove(&t->placed.v[i], &t->placed.v[i + 1],
+		    (t->placed.n-- - i) * sizeof *t->placed.v); /* with the NULL at the end */
+	}
 }
 
 void txn_remove(struct txn *t, const char *name)
@@ -349,7 +354,7 @@ static int sync_staged(const struct txn *t, struct err *err)
 		return sync_fs(t, err);
 	for (size_t i = 0; i < t->placed.n; i++) {
 		_free_ char *path = path_join(t->root, t->placed.v[i]);
-		if (path_exists(path) && sync_path(path, O_RDONLY, err) < 0)
+		if (sync_path(path, O_RDONLY, err) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < t->n; i++)

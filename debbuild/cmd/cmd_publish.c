@@ -12,7 +12,7 @@ static const char *component = "main", *url, *keyring;
 static const char *codename, *origin, *label, *description, *valid_days;
 static struct strv archs = STRV_INIT;
 static unsigned keep;
-static bool no_sign, unsigned_ok, check_only, paranoid, rebuild, compat, no_compat;
+static bool no_sign, unsigned_ok, check_only, paranoid, rebuild, compat, no_compat, gz, no_gz;
 
 static const struct opt opts[] = {
     REPO_OPTS,
@@ -29,6 +29,9 @@ static const struct opt opts[] = {
     {"keep", 0, OPT_UINT, "N", "versions of a package that stay listed (0: all)", &keep},
     {"compat", 0, OPT_FLAG, NULL, "all digests and .xz, for old clients; kept until ...", &compat},
     {"no-compat", 0, OPT_FLAG, NULL, "... this: SHA-256, .gz and .zst alone", &no_compat},
+    {"no-gz", 0, OPT_FLAG, NULL, "no Packages.gz, so that apt takes the .zst; kept until ...",
+	&no_gz},
+    {"gz", 0, OPT_FLAG, NULL, "... this", &gz},
     {"arch", 0, OPT_LIST, "ARCH[,ARCH...]", "index these, even while empty", &archs},
     {"codename", 0, OPT_STRING, "NAME", "Codename of the suite (its name)", &codename},
     {"origin", 0, OPT_STRING, "TEXT", "Origin of the suite (debkit)", &origin},
@@ -88,9 +91,17 @@ static int check_usage(const struct strv *files, struct err *err)
 		return -1;
 	if (!files->n && !rebuild && !keep)
 		return err_set(err, ERR_USAGE, "no .deb file to publish was given or found");
-	if (compat && no_compat)
-		return err_set(err, ERR_USAGE, "--compat and --no-compat exclude each other");
+	if ((compat && no_compat) || (gz && no_gz))
+		return err_set(err, ERR_USAGE, "an option and its contrary exclude each other");
 	return 0;
+}
+
+/* 1 on, 0 off, -1 as it was. */
+static int tristate(bool on, bool off)
+{
+	if (on)
+		return 1;
+	return off ? 0 : -1;
 }
 
 static int run(const struct strv *operands, struct err *err)
@@ -113,9 +124,8 @@ static int run(const struct strv *operands, struct err *err)
 	    .label = label,
 	    .description = description,
 	    .archs = &archs,
-	    .compat = compat	  ? 1
-		      : no_compat ? 0
-				  : -1,
+	    .compat = tristate(compat, no_compat),
+	    .no_gz = tristate(no_gz, gz),
 	    .refused = say_refused};
 	if (collect(operands, &files, err) < 0 || check_usage(&files, err) < 0 ||
 	    repo_opts_days(valid_days, &spec.valid_days, err) < 0)

@@ -25,6 +25,8 @@ static const char temp_conf_strict[] = "weak-digest SHA1\n"
 /* gpgme wants this once, before all else. */
 static void prepare(void)
 {
+	/* gpg is all that is used: the other engines need not be looked for, by five programs. */
+	gpgme_set_global_flag("disable-gpgconf", "1");
 	gpgme_check_version(NULL);
 }
 

@@ -1,5 +1,6 @@
 #include "signer.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "../base/arena.h"
@@ -16,12 +17,14 @@
 #define EXACT	  '!'
 #define ALGO_NAME "SHA512"
 
-/* Appends to wanted the fingerprint of the one key or subkey that signs for this name. */
-static int choose(const char *name, struct strv *wanted, struct err *err)
+/*
+ * Finds the one key or subkey that signs for a name. gpg is asked once for each name: what it
+ * answered is kept while the command runs.
+ */
+static int find_signer(const char *name, char fpr[41], struct err *err)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	struct key_info info;
-	char fpr[41];
 	size_t len = strlen(name);
 	bool exact = len && name[len - 1] == EXACT;
 	char *plain = arena_strndup(&a, name, exact ? len - 1 : len);
@@ -29,9 +32,30 @@ static int choose(const char *name, struct strv *wanted, struct err *err)
 		return -1;
 	if (!exact)
 		strcpy(fpr, info.sign_fpr);
-	if (!strv_has(wanted, fpr))
-		strv_add(wanted, fpr);
 	return 0;
+}
+
+/* Appends to wanted the fingerprint of the key or subkey that signs for this name. */
+static int choose(const char *name, struct strv *wanted, struct err *err)
+{
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	static struct strv asked = STRV_INIT, answers = STRV_INIT;
+	char fpr[41];
+	int rc = 0;
+	size_t i = 0;
+	pthread_mutex_lock(&mutex);
+	while (i < asked.n && strcmp(asked.v[i], name))
+		i++;
+	if (i < asked.n) {
+		strcpy(fpr, answers.v[i]);
+	} else if ((rc = find_signer(name, fpr, err)) == 0) {
+		strv_add(&asked, name);
+		strv_add(&answers, fpr);
+	}
+	pthread_mutex_unlock(&mutex);
+	if (rc == 0 && !strv_has(wanted, fpr))
+		strv_add(wanted, fpr);
+	return rc;
 }
 
 /* Why gpg did not sign: no secret key (its reason 9), or else the last it said in words. */

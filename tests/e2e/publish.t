@@ -231,6 +231,17 @@ ok "--no-compat: back to SHA-256" bash -c "'$DEBKIT' publish --repo '$repo' --su
 now=(liba 1.0-1 liba 1:0.9-1 tool-b '2.0~rc1+x-1' tool-c 1.0 tool-v 4.0 tool-v 5.0)
 ok "apt sees the same" updates rv "${now[@]}"
 
+no_gz() {
+	pub --no-gz debs/b.deb && ! test -e "$repo/dists/stable/main/binary-amd64/Packages.gz" &&
+		updates rv "${now[@]}" && pub debs2/e.deb --component main &&
+		! grep -q 'Packages[.]gz' "$repo/dists/stable/Release" && updates rv "${now[@]}" tool-e 1 &&
+		l remove --suite stable --component main tool-e && pub --gz debs/b.deb &&
+		zcat "$repo/dists/stable/main/binary-amd64/Packages.gz" |
+		cmp - <(zstd -qdc "$repo/dists/stable/main/binary-amd64/Packages.zst")
+}
+ok "--no-gz, for as long as is wanted" no_gz
+ok "apt sees the same without it and with it" updates rv "${now[@]}"
+
 # The state is never the truth.
 ok "without its state the repository goes on" bash -c "rm -r '$repo'/.debkit/state.db* &&
 	'$DEBKIT' publish --repo '$repo' --suite stable --unsigned-ok v/1.deb"
