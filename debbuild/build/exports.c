@@ -145,7 +145,7 @@ static int fetch(struct index *x, const struct lock_entry *e, struct buf *text,
 	uint64_t bytes, bytes_after;
 	struct index_file file;
 	index_cost(x, &requests, &bytes);
-	int rc = index_find(x, &a, e->project, e->file, &file, err);
+	int rc = index_find_pinned(x, &a, e->project, e->file, e->sha256, e->size, &file, err);
 	if (rc == 0 && (rc = make_text(x, e, file.url, text, err)) < 0)
 		err_wrap(err, "wheel '%s'", e->file);
 	index_cost(x, &requests_after, &bytes_after);

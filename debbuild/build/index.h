@@ -43,6 +43,15 @@ int index_list(struct index *x, struct arena *a, const char *project, struct ind
 int index_find(struct index *x, struct arena *a, const char *project, const char *filename,
     struct index_file *out, struct err *err) _must_check_;
 /*
+ * As index_find for a file whose hash and size are known (NULL, 0: not): an index that announces
+ * others is ERR_TRUST naming both.
+ */
+int index_find_pinned(struct index *x, struct arena *a, const char *project, const char *filename,
+    const char *sha256, uint64_t size, struct index_file *out, struct err *err) _must_check_;
+/* Appends the METADATA of a wheel that has_metadata. */
+int index_metadata(
+    struct index *x, const struct index_file *f, struct buf *out, struct err *err) _must_check_;
+/*
  * The whole file into path, unless path already holds these bytes: checked against sha256
  * (ERR_TRUST naming both hashes), renamed only when right. Retries a broken transfer with Range
  * up to 4 times. size is the most that is accepted (0: 4 GiB). progress may be NULL.

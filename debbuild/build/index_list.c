@@ -166,3 +166,32 @@ int index_find(struct index *x, struct arena *a, const char *project, const char
 	return err_set(err, ERR_NETWORK, "index has no file '%s' (newest of that project: %s)",
 	    filename, newest);
 }
+
+int index_find_pinned(struct index *x, struct arena *a, const char *project, const char *filename,
+    const char *sha256, uint64_t size, struct index_file *out, struct err *err)
+{
+	if (index_find(x, a, project, filename, out, err) < 0)
+		return -1;
+	if (sha256 && out->sha256[0] && strcmp(out->sha256, sha256))
+		return err_set(err, ERR_TRUST,
+		    "the package index announces '%s' with SHA-256 %s, the lock pins %s", filename,
+		    out->sha256, sha256);
+	if (size && out->size && out->size != size)
+		return err_set(err, ERR_TRUST,
+		    "the package index announces '%s' with %llu bytes, the lock pins %llu",
+		    filename, (unsigned long long)out->size, (unsigned long long)size);
+	return 0;
+}
+
+int index_metadata(struct index *x, const struct index_file *f, struct buf *out, struct err *err)
+{
+	_free_ char *url = xasprintf("%s.metadata", f->url);
+	_free_ char *final_url = NULL;
+	char type[INDEX_TYPE_MAX];
+	bool missing;
+	if (index_get_page(x, url, out, &missing, type, &final_url, err) < 0)
+		return -1;
+	return missing ? err_set(err, ERR_NETWORK,
+			     "the package index promises METADATA of '%s' and has none", f->name)
+		       : 0;
+}

@@ -106,7 +106,7 @@ static int fetch_sdist(struct fetch *f, struct err *err)
 	struct index_file file;
 	_free_ char *path = xasprintf("%s/file/%s", f->cache, e->file);
 	if (indexes_get(&f->indexes, e->index, &x, err) < 0 || path_mkdirs_for(path, err) < 0 ||
-	    index_find(x, &a, e->project, e->file, &file, err) < 0 ||
+	    index_find_pinned(x, &a, e->project, e->file, e->sha256, e->size, &file, err) < 0 ||
 	    index_fetch(x, file.url, e->sha256, e->size, path, on_bytes, f, err) < 0)
 		return -1;
 	_free_ char *tmp = xasprintf("%s.tmp", dir);
@@ -130,8 +130,10 @@ static int fetch_sdk(struct fetch *f, size_t i, struct err *err)
 	_free_ char *dir = sdk_dir(f->cache, e);
 	struct index *x;
 	struct sdk_cost cost = {0};
+	if (!e->record_sha256)
+		return err_set(err, ERR_TRUST, "'%s' has no Record-Sha256 in the lock", e->file);
 	if (path_mkdirs_for(dir, err) < 0 || indexes_get(&f->indexes, e->index, &x, err) < 0 ||
-	    sdk_fetch(x, e->file, e->record_sha256, f->plan->cuda, dir, &cost, err) < 0)
+	    sdk_fetch(x, e->file, e->sha256, e->record_sha256, f->plan->cuda, dir, &cost, err) < 0)
 		return -1;
 	if (!cost.bytes)
 		return 0;
@@ -184,7 +186,7 @@ static int fetch_part(struct fetch *f, const struct lock_entry *e, char **member
 	if (!e->record_sha256)
 		return err_set(err, ERR_TRUST, "'%s' has no Record-Sha256 in the lock", e->file);
 	if (path_mkdirs_for(dir, err) < 0 || indexes_get(&f->indexes, e->index, &x, err) < 0 ||
-	    index_find(x, &a, e->project, e->file, &file, err) < 0)
+	    index_find_pinned(x, &a, e->project, e->file, e->sha256, e->size, &file, err) < 0)
 		return -1;
 	index_cost(x, &before, &bytes_before);
 	struct wheel_pin pin = {

@@ -10,6 +10,7 @@
 #include "../deb/stanza.h"
 #include "field.h"
 #include "matrix.h"
+#include "wheelname.h"
 
 static const char *const fields[] = {
     "File", "Project", "Size", "Sha256", "Record-Sha256", "Exports-Sha256", "Index", NULL};
@@ -72,21 +73,12 @@ const struct lock_entry *lockfile_find(const struct lockfile *l, const char *fil
 	return NULL;
 }
 
-/* Wheel names are NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl (PEP 427). */
 static bool is_wheel_of(const char *file, const char *version, const char *python)
 {
-	if (!str_ends(file, ".whl"))
-		return false;
-	_cleanup_(strv_done) struct strv parts = STRV_INIT;
-	strv_split(&parts, file, "-");
-	if (parts.n < 5 || strcmp(parts.v[1], version))
-		return false;
-	if (!python)
-		return true;
-	/* A free-threaded wheel is cp313-cp313t: its ABI tag names it. */
-	_cleanup_(strv_done) struct strv abis = STRV_INIT;
-	strv_split(&abis, parts.v[parts.n - 2], ".");
-	return strv_has(&abis, python);
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	struct wheel_name n;
+	return wheel_name_parse(&a, file, &n) && !strcmp(n.version, version) &&
+	       (!python || wheel_name_has_abi(&n, python));
 }
 
 const struct lock_entry *lockfile_wheel(
@@ -98,15 +90,18 @@ const struct lock_entry *lockfile_wheel(
 	return NULL;
 }
 
-/* On PyTorch's own index, versions carry the flavour ("2.11.0+cu128"). */
+const char *lockfile_torch_version(struct arena *a, const struct torch_release *t)
+{
+	size_t whole = strcspn(t->cuda, ".");
+	if (!t->index)
+		return t->version;
+	return arena_printf(a, "%s+cu%.*s%s", t->version, (int)whole, t->cuda,
+	    t->cuda + whole + (t->cuda[whole] == '.'));
+}
+
 const struct lock_entry *lockfile_torch(
     const struct lockfile *l, const struct torch_release *t, const char *python)
 {
-	size_t whole = strcspn(t->cuda, "."), major = strcspn(python, ".");
-	_free_ char *version = t->index ? xasprintf("%s+cu%.*s%s", t->version, (int)whole, t->cuda,
-					      t->cuda + whole + (t->cuda[whole] == '.'))
-					: xstrdup(t->version);
-	_free_ char *tag =
-	    xasprintf("cp%.*s%s", (int)major, python, python + major + (python[major] == '.'));
-	return lockfile_wheel(l, "torch", version, tag);
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	return lockfile_wheel(l, "torch", lockfile_torch_version(&a, t), wheel_abi(&a, python));
 }

@@ -44,6 +44,8 @@ const struct lock_entry *lockfile_find(const struct lockfile *l, const char *fil
  */
 const struct lock_entry *lockfile_wheel(const struct lockfile *l, const char *project,
     const char *version, const char *python) _must_check_;
+/* The torch's version as its wheels have it: "2.11.0+cu128" on PyTorch's own index. */
+const char *lockfile_torch_version(struct arena *a, const struct torch_release *t);
 /* The wheel of that torch for a Python ("3.11"), or NULL if the lock has none. */
 const struct lock_entry *lockfile_torch(
     const struct lockfile *l, const struct torch_release *t, const char *python) _must_check_;

@@ -123,14 +123,14 @@ static void remove_tree(char **path)
 	free(*path);
 }
 
-static int fetch(struct index *x, const char *filename, const char *record_sha256, const char *cuda,
-    const char *dir, uint64_t *size, struct err *err)
+static int fetch(struct index *x, const char *filename, const char *sha256,
+    const char *record_sha256, const char *cuda, const char *dir, uint64_t *size, struct err *err)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	_free_ char *project = NULL, *version = NULL;
 	struct index_file file;
 	if (split_name(filename, &project, &version, err) < 0 ||
-	    index_find(x, &a, project, filename, &file, err) < 0 ||
+	    index_find_pinned(x, &a, project, filename, sha256, 0, &file, err) < 0 ||
 	    (!file.size && index_size(x, file.url, &file.size, err) < 0))
 		return -1;
 	_cleanup_(remove_tree) char *fresh = xasprintf("%s.new", dir);
@@ -146,8 +146,8 @@ static int fetch(struct index *x, const char *filename, const char *record_sha25
 	return install(fresh, dir, stamp, err);
 }
 
-int sdk_fetch(struct index *x, const char *filename, const char *record_sha256, const char *cuda,
-    const char *dir, struct sdk_cost *cost, struct err *err)
+int sdk_fetch(struct index *x, const char *filename, const char *sha256, const char *record_sha256,
+    const char *cuda, const char *dir, struct sdk_cost *cost, struct err *err)
 {
 	unsigned requests, requests_after;
 	uint64_t bytes, bytes_after, size = 0;
@@ -155,7 +155,7 @@ int sdk_fetch(struct index *x, const char *filename, const char *record_sha256, 
 	if (is_there(dir, filename, record_sha256, cuda, &cost->wheel_bytes))
 		return 0;
 	index_cost(x, &requests, &bytes);
-	int rc = fetch(x, filename, record_sha256, cuda, dir, &size, err);
+	int rc = fetch(x, filename, sha256, record_sha256, cuda, dir, &size, err);
 	index_cost(x, &requests_after, &bytes_after);
 	cost->requests = requests_after - requests;
 	cost->bytes = bytes_after - bytes;

@@ -16,9 +16,10 @@ struct sdk_cost {
 
 /*
  * Puts the SDK of the wheel FILENAME into dir (dir/torch/include ...), unless it is there
- * already (a stamp written last says so). record_sha256 pins RECORD. cuda is the "12.8" that
- * torch/version.py must name: a wheel of another CUDA is ERR_FORMAT. What dir held without the
- * right stamp is replaced. The caller holds a lock on what dir lies in.
+ * already (a stamp written last says so). sha256 (or NULL) is the whole wheel's: an index that
+ * announces another is refused. record_sha256 pins RECORD. cuda is the
+ * "12.8" that torch/version.py must name: a wheel of another CUDA is ERR_FORMAT. What dir held
+ * without the right stamp is replaced. The caller holds a lock on what dir lies in.
  */
-int sdk_fetch(struct index *x, const char *filename, const char *record_sha256, const char *cuda,
-    const char *dir, struct sdk_cost *cost, struct err *err) _must_check_;
+int sdk_fetch(struct index *x, const char *filename, const char *sha256, const char *record_sha256,
+    const char *cuda, const char *dir, struct sdk_cost *cost, struct err *err) _must_check_;

@@ -164,10 +164,10 @@ static int read_member(struct archive *a, const struct stream *s, const struct z
 static int add_to_buf(void *arg, const void *p, size_t n, struct err *err)
 {
 	buf_append(arg, p, n);
-	return buf_check(arg, "RECORD", err);
+	return buf_check(arg, "a member of it", err);
 }
 
-static int take_record(void *arg, struct archive *a, const struct stream *s,
+static int take_text(void *arg, struct archive *a, const struct stream *s,
     const struct zip_member *m, struct err *err)
 {
 	return read_member(a, s, m, add_to_buf, arg, err);
@@ -222,7 +222,7 @@ static int open_wheel(
 	w->record_name = record_name(pin->name);
 	if (wheel_file_open(&w->file, x, pin, err) < 0 ||
 	    zipdir_read(&w->dir, wheel_file_read, &w->file, w->file.size, err) < 0 ||
-	    select_record(w, err) < 0 || read_wanted(w, take_record, &w->record_text, err) < 0)
+	    select_record(w, err) < 0 || read_wanted(w, take_text, &w->record_text, err) < 0)
 		return -1;
 	digest_hex(DIGEST_SHA256, buf_str(&w->record_text), w->record_text.len, w->record_hex);
 	if (pin->record_sha256 && strcmp(pin->record_sha256, w->record_hex))
@@ -328,6 +328,37 @@ int wheel_extract(struct index *x, const struct wheel_pin *pin, wheel_want_fn *w
 		memcpy(record_hex, w.record_hex, SHA256_HEX);
 	if (rc < 0 || select_wanted(&w, want, arg, err) < 0 || extract_all(&w, dir, err) < 0)
 		return wrap(pin, err);
+	return 0;
+}
+
+static bool want_name(void *arg, const char *member)
+{
+	return !strcmp(member, arg);
+}
+
+static int read_one(struct wheel *w, const char *member, struct buf *out, struct err *err)
+{
+	const struct wheel_entry *e = wheel_record_find(&w->record, member);
+	size_t before = out->len;
+	char hex[DIGEST_HEX_MAX];
+	if (!e)
+		return err_set(err, ERR_FORMAT, "it has no '%s'", member);
+	if (select_wanted(w, want_name, (void *)member, err) < 0 ||
+	    read_wanted(w, take_text, out, err) < 0)
+		return -1;
+	digest_hex(DIGEST_SHA256, buf_str(out) + before, out->len - before, hex);
+	if (strcmp(hex, e->sha256))
+		return err_set(err, ERR_TRUST, "member '%s' has SHA-256 %s, its RECORD says %s",
+		    member, hex, e->sha256);
+	return 0;
+}
+
+int wheel_read_member(struct index *x, const struct wheel_pin *pin, const char *member,
+    struct buf *out, struct err *err)
+{
+	_cleanup_(wheel_done) struct wheel w = WHEEL_INIT;
+	if (open_wheel(&w, x, pin, err) < 0 || read_one(&w, member, out, err) < 0)
+		return err_wrap(err, "wheel '%s'", pin->name);
 	return 0;
 }
 

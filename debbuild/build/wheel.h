@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct err;
 struct index;
 struct strv;
@@ -33,6 +34,9 @@ struct wheel_pin {
  */
 int wheel_extract(struct index *x, const struct wheel_pin *pin, wheel_want_fn *want, void *arg,
     const char *dir, char record_hex[SHA256_HEX], struct err *err) _must_check_;
+/* Appends one member, checked against RECORD. ERR_FORMAT if there is none of that name. */
+int wheel_read_member(struct index *x, const struct wheel_pin *pin, const char *member,
+    struct buf *out, struct err *err) _must_check_;
 /* The hash of a wheel's RECORD alone, for the lock. */
 int wheel_record_sha256(struct index *x, const struct wheel_pin *pin, char record_hex[SHA256_HEX],
     struct err *err) _must_check_;

@@ -38,6 +38,7 @@ extern const struct cmd cmd_enable;
 extern const struct cmd cmd_gc;
 extern const struct cmd cmd_keys;
 extern const struct cmd cmd_list;
+extern const struct cmd cmd_lock;
 extern const struct cmd cmd_matrix;
 extern const struct cmd cmd_plan;
 extern const struct cmd cmd_publish;

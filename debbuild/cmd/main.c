@@ -22,6 +22,7 @@ static const struct cmd *const commands[] = {
     &cmd_gc,
     &cmd_keys,
     &cmd_list,
+    &cmd_lock,
     &cmd_matrix,
     &cmd_plan,
     &cmd_publish,

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 		return 2;
 	int rc = index_open(NULL, &x, &err);
 	if (rc == 0)
-		rc = sdk_fetch(x, argv[1], argv[2], argv[3], argv[4], &cost, &err);
+		rc = sdk_fetch(x, argv[1], NULL, argv[2], argv[3], argv[4], &cost, &err);
 	index_close(x);
 	if (rc < 0) {
 		fprintf(stderr, "debkit: error: %s\n", err.msg);

@@ -18,7 +18,7 @@ static int fetch(const char *mode, const char *record, const char *cuda, const c
 	_free_ char *page = xasprintf("%s/simple", base);
 	struct index *x;
 	assert_int_equal(index_open(page, &x, err), 0);
-	int rc = sdk_fetch(x, LIAR_WHEEL, record, cuda, dir, cost, err);
+	int rc = sdk_fetch(x, LIAR_WHEEL, NULL, record, cuda, dir, cost, err);
 	index_close(x);
 	if (rc < 0) {
 		_free_ char *neutral = liar_neutral(&liar, base, err->msg);
@@ -182,7 +182,8 @@ static void test_bad_name(void **state)
 					      "a wheel",
 		    names[i]);
 		assert_int_equal(index_open(liar.top, &x, &err), 0);
-		assert_int_equal(sdk_fetch(x, names[i], "", "12.8", liar.work, &cost, &err), -1);
+		assert_int_equal(
+		    sdk_fetch(x, names[i], NULL, "", "12.8", liar.work, &cost, &err), -1);
 		assert_string_equal(err.msg, says);
 		index_close(x);
 	}

@@ -1,0 +1,151 @@
+#include "lockwant.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/arena.h"
+#include "../base/strv.h"
+#include "index.h"
+#include "lockfile.h"
+#include "matrix.h"
+#include "recipe.h"
+#include "wheelname.h"
+
+static bool same(const struct lock_want *a, const struct lock_want *b)
+{
+	return !strcmp(a->project, b->project) && str_eq(a->file, b->file) &&
+	       str_eq(a->version, b->version) && str_eq(a->abi, b->abi);
+}
+
+/* A file that several CUDAs share belongs to none. */
+static void add(struct lock_wants *out, struct lock_want w)
+{
+	for (size_t i = 0; i < out->n; i++) {
+		struct lock_want *known = &out->v[i];
+		if (!same(known, &w))
+			continue;
+		known->exports |= w.exports;
+		if (!str_eq(known->cuda, w.cuda))
+			known->cuda = NULL;
+		return;
+	}
+	out->v[out->n++] = w;
+}
+
+static void add_torch(struct arena *a, const struct torch_release *t, struct lock_wants *out)
+{
+	for (char **py = t->pythons; *py; py++)
+		add(out, (struct lock_want){.project = "torch",
+			     .version = lockfile_torch_version(a, t),
+			     .abi = wheel_abi(a, *py),
+			     .cuda = t->cuda,
+			     .index = t->index,
+			     .torch = t,
+			     .python = *py,
+			     .exports = true});
+}
+
+static void add_toolkit(const struct toolkit_recipe *t, struct lock_wants *out)
+{
+	for (size_t i = 0; i < t->n_parts; i++)
+		add(out, (struct lock_want){.project = t->parts[i].project,
+			     .version = t->parts[i].version,
+			     .cuda = t->cuda});
+	add(out, (struct lock_want){.project = t->runtime_project,
+		     .version = t->runtime_version,
+		     .cuda = t->cuda,
+		     .exports = true});
+}
+
+void lockwant_make(struct arena *a, const struct recipe *recipes, size_t n_recipes,
+    const struct matrix *m, struct lock_wants *out)
+{
+	size_t most = n_recipes;
+	for (size_t i = 0; i < m->n_torches; i++)
+		for (char **py = m->torches[i].pythons; *py; py++)
+			most++;
+	for (size_t i = 0; i < m->n_toolkits; i++)
+		most += m->toolkits[i].n_parts + 1;
+	*out = (struct lock_wants){.v = arena_alloc(a, (most + 1) * sizeof *out->v)};
+	for (size_t i = 0; i < n_recipes; i++)
+		add(out,
+		    (struct lock_want){.project = recipes[i].project, .file = recipes[i].sdist});
+	for (size_t i = 0; i < m->n_torches; i++)
+		add_torch(a, &m->torches[i], out);
+	for (size_t i = 0; i < m->n_toolkits; i++)
+		add_toolkit(&m->toolkits[i], out);
+}
+
+static bool is_wheel(const struct lock_want *w, const struct wheel_name *n)
+{
+	return !strcmp(n->version, w->version) && wheel_name_is_manylinux(n) &&
+	       (!w->abi || wheel_name_has_abi(n, w->abi));
+}
+
+bool lockwant_fits(const struct lock_want *w, const char *project, const char *file)
+{
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	struct wheel_name n;
+	if (strcmp(project, w->project))
+		return false;
+	return w->file ? !strcmp(file, w->file) : wheel_name_parse(&a, file, &n) && is_wheel(w, &n);
+}
+
+struct candidate {
+	const struct index_file *file;
+	unsigned build;
+};
+
+static bool is_better(const struct candidate *c, const struct candidate *best, const char *pinned)
+{
+	if (!best->file || c->file->yanked != best->file->yanked)
+		return !best->file || best->file->yanked;
+	if (c->build != best->build)
+		return c->build > best->build;
+	if (str_eq(best->file->name, pinned) || str_eq(c->file->name, pinned))
+		return str_eq(c->file->name, pinned);
+	return strcmp(c->file->name, best->file->name) > 0;
+}
+
+const struct index_file *lockwant_pick(
+    const struct lock_want *w, const struct index_files *files, const char *pinned)
+{
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	struct candidate best = {NULL, 0};
+	for (size_t i = 0; i < files->n; i++) {
+		const struct index_file *f = &files->v[i];
+		struct wheel_name n = {.build = 0};
+		if (w->file ? strcmp(f->name, w->file) != 0
+			    : !wheel_name_parse(&a, f->name, &n) || !is_wheel(w, &n))
+			continue;
+		struct candidate c = {f, n.build};
+		if (is_better(&c, &best, pinned))
+			best = c;
+	}
+	return best.file;
+}
+
+static int by_version(const void *a, const void *b)
+{
+	return matrix_compare(*(char *const *)a, *(char *const *)b);
+}
+
+void lockwant_pythons(const struct lock_want *w, const struct index_files *files, struct strv *out)
+{
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	struct lock_want any = *w;
+	any.abi = NULL;
+	for (size_t i = 0; i < files->n; i++) {
+		struct wheel_name n;
+		if (!wheel_name_parse(&a, files->v[i].name, &n) || !is_wheel(&any, &n))
+			continue;
+		for (char **t = n.abis; *t; t++)
+			if (str_starts(*t, "cp") && strlen(*t) > 3 &&
+			    isdigit((unsigned char)(*t)[strlen(*t) - 1]))
+				strv_addf(out, "%c.%s", (*t)[2], *t + 3);
+	}
+	strv_uniq(out);
+	if (out->n)
+		qsort(out->v, out->n, sizeof *out->v, by_version);
+}

@@ -1,0 +1,20 @@
+/* File names of wheels: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl (PEP 427). */
+#pragma once
+#include "../base/compat.h"
+#include <stdbool.h>
+
+struct arena;
+
+struct wheel_name {
+	const char *version;	  /* "2.11.0+cu128" */
+	unsigned build;		  /* number of the build tag; 0: none */
+	char **abis, **platforms; /* the parts of the tags, NULL-terminated */
+};
+
+/* False if it is no name of a wheel. */
+bool wheel_name_parse(struct arena *a, const char *file, struct wheel_name *out) _must_check_;
+/* "3.11" to "cp311": the ABI tag of a CPython; a free-threaded one would be cp313t. */
+const char *wheel_abi(struct arena *a, const char *python);
+bool wheel_name_has_abi(const struct wheel_name *n, const char *abi) _must_check_;
+/* True for the platforms of glibc on x86_64. */
+bool wheel_name_is_manylinux(const struct wheel_name *n) _must_check_;
