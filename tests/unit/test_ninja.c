@@ -127,9 +127,9 @@ static int run(struct graph *g)
 		return -1;
 	/* These plans have no binding that could be left out. */
 	struct partial partial;
-	return g->res.n_undone ? partial_make(&g->u.a, &g->plan, &g->res, NULL, NULL, &partial,
-				     &g->u.err)
-			       : 0;
+	return g->res.n_undone
+		   ? partial_make(&g->u.a, &g->plan, &g->res, NULL, NULL, &partial, &g->u.err)
+		   : 0;
 }
 
 static void must_run(struct graph *g)

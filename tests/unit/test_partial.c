@@ -52,8 +52,8 @@ static void undo(struct unit *u, struct build *b, const char *out, const char *s
 		b->res.undone[i] = true;
 		b->res.n_undone++;
 		if (said)
-			strv_addf(&b->res.reasons, "step '%s' failed: %s", b->plan.steps[i].name,
-			    said);
+			strv_addf(
+			    &b->res.reasons, "step '%s' failed: %s", b->plan.steps[i].name, said);
 		return;
 	}
 	fail_msg("no step makes '%s'", out);
@@ -61,14 +61,12 @@ static void undo(struct unit *u, struct build *b, const char *out, const char *s
 
 static const char *object_of(struct unit *u, const struct plan_binding *b, const char *name)
 {
-	return arena_printf(
-	    &u->a, "%.*s/%s", (int)(strlen(b->out) - strlen(".so")), b->out, name);
+	return arena_printf(&u->a, "%.*s/%s", (int)(strlen(b->out) - strlen(".so")), b->out, name);
 }
 
 static int partial(struct unit *u, struct build *b)
 {
-	return partial_make(
-	    &u->a, &b->plan, &b->res, on_warn, &b->warned, &b->partial, &u->err);
+	return partial_make(&u->a, &b->plan, &b->res, on_warn, &b->warned, &b->partial, &u->err);
 }
 
 static void done(struct build *b)
@@ -98,8 +96,8 @@ static void one_binding_is_left_out(void **state)
 	undo(u, b, bad->out, NULL);
 	assert_int_equal(partial(u, b), 0);
 	assert_int_equal(b->partial.n_left_out, 1);
-	assert_string_equal(b->partial.left_out,
-	    arena_printf(&u->a, "torch %s with Python %s", bad->torch->minor, bad->python->version));
+	assert_string_equal(b->partial.left_out, arena_printf(&u->a, "torch %s with Python %s",
+						     bad->torch->minor, bad->python->version));
 	assert_string_equal(b->partial.log, "out/build.log");
 	assert_int_equal(b->warned.n, 1);
 	assert_true(str_starts(b->warned.v[0], "left out: torch "));
