@@ -83,7 +83,7 @@ static int check_known(struct desk *d, size_t i, struct err *err)
 int admit_stage(struct change *c, struct pkg *p, struct err *err)
 {
 	struct ident now;
-	if (txn_place(c->txn, PHASE_POOL, p->path, p->from, err) < 0)
+	if (txn_place(c->txn, PHASE_POOL, p->path, p->from, c->link, err) < 0)
 		return -1;
 	p->staged = true;
 	if (ident_get(p->from, &now) == 0 && ident_same(&now, &p->ident))

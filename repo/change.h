@@ -23,6 +23,7 @@ struct change {
 	size_t n_removals, cap_removals;
 	bool anew;	   /* all indexes are made from the .debs again */
 	bool release_only; /* no index changes: a new date and signature */
+	bool link;	   /* files come into the pool as hard links, where they can */
 	struct txn *txn;   /* files of the pool may be staged before the commit */
 };
 

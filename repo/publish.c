@@ -90,6 +90,7 @@ static int set_all(struct work *w, struct err *err)
 		s->no_gz = spec->no_gz == 1;
 		w->touched = true;
 	}
+	w->change.link = spec->link;
 	w->change.anew |= spec->rebuild;
 	if (!s->date)
 		w->touched = true;

@@ -15,6 +15,7 @@ struct publish_spec {
 	const char *keyring;	      /* that must have signed them; NULL: the suite's own keys */
 	bool check_only;	      /* only say what would be refused */
 	bool paranoid;		      /* see admit.h */
+	bool link;		      /* hard links into the pool, not copies */
 	bool rebuild;		      /* state and indexes from the .debs in the pool */
 	unsigned keep;		      /* versions of a package that stay listed; 0: all */
 	const char *url;	      /* writes the .sources file with it, or NULL */

@@ -240,25 +240,47 @@ static int give_name(int fd, const char *path)
 				     : linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
-int txn_place(struct txn *t, unsigned phase, const char *name, const char *from, struct err *err)
+/* 0 if the copy has its name, 1 if it must be staged instead. */
+static int place_copy(const char *name, const char *path, const char *from, struct err *err)
 {
 	struct stat st;
-	_free_ char *path = path_join(t->root, name);
-	if (check_name(t, name, err) < 0)
-		return -1;
 	_close_ int fd = create_unnamed(path, NULL);
 	if (fd < 0)
-		return txn_copy(t, phase, name, from, err);
+		return 1;
 	_close_ int in = open(from, O_RDONLY | O_CLOEXEC);
 	if (in < 0 || fstat(in, &st) < 0)
 		return err_sys(err, "cannot read '%s'", from);
 	if (txn_write_range(fd, in, 0, (size_t)st.st_size, name, err) < 0)
 		return -1;
-	if (give_name(fd, path) < 0) {
-		if (errno == ENOSPC || errno == EDQUOT || errno == EIO)
-			return err_sys(err, "cannot create '%s'", path);
+	if (give_name(fd, path) == 0)
+		return 0;
+	if (errno == ENOSPC || errno == EDQUOT || errno == EIO)
+		return err_sys(err, "cannot create '%s'", path);
+	return 1;
+}
+
+/* As place_copy. Anything that prevents a link leaves the copy to be tried. */
+static int place_link(const char *path, const char *from, struct err *err)
+{
+	if (path_mkdirs_for(path, err) < 0)
+		return -1;
+	return txn_fault("link") < 0 ||
+	       linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW) < 0;
+}
+
+int txn_place(struct txn *t, unsigned phase, const char *name, const char *from, bool may_link,
+    struct err *err)
+{
+	_free_ char *path = path_join(t->root, name);
+	if (check_name(t, name, err) < 0)
+		return -1;
+	int rc = may_link ? place_link(path, from, err) : 1;
+	if (rc == 1)
+		rc = place_copy(name, path, from, err);
+	if (rc == 1)
 		return txn_copy(t, phase, name, from, err);
-	}
+	if (rc < 0)
+		return -1;
 	pthread_mutex_lock(&t->mutex);
 	strv_add(&t->placed, name);
 	pthread_mutex_unlock(&t->mutex);

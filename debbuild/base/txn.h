@@ -19,6 +19,7 @@
  */
 #pragma once
 #include "compat.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -49,9 +50,10 @@ int txn_link(struct txn *t, unsigned phase, const char *name, const char *existi
 /*
  * Copies a file to a name that nobody looks for before a later phase tells of it (a package in a
  * pool), at once; it becomes durable with the staged files, and goes again if there is no commit.
- * A name that is taken already is replaced at the commit, as by txn_copy.
+ * A name that is taken already is replaced at the commit, as by txn_copy. With may_link it may be a
+ * hard link: for files that nobody changes in place.
  */
-int txn_place(struct txn *t, unsigned phase, const char *name, const char *from,
+int txn_place(struct txn *t, unsigned phase, const char *name, const char *from, bool may_link,
     struct err *err) _must_check_;
 /* Takes a staged or placed file back; a name that was neither is no error. */
 void txn_unstage(struct txn *t, const char *name);

@@ -12,7 +12,8 @@ static const char *component = "main", *url, *keyring;
 static const char *codename, *origin, *label, *description, *valid_days;
 static struct strv archs = STRV_INIT;
 static unsigned keep;
-static bool no_sign, unsigned_ok, check_only, paranoid, rebuild, compat, no_compat, gz, no_gz;
+static bool no_sign, unsigned_ok, check_only, paranoid, by_link, rebuild, compat, no_compat, gz,
+    no_gz;
 
 static const struct opt opts[] = {
     REPO_OPTS,
@@ -25,6 +26,8 @@ static const struct opt opts[] = {
     {"keyring", 0, OPT_STRING, "FILE", "keys that may sign packages (the suite's)", &keyring},
     {"check-only", 0, OPT_FLAG, NULL, "say what would be refused, write nothing", &check_only},
     {"paranoid", 0, OPT_FLAG, NULL, "read files that were read before, too", &paranoid},
+    {"link", 0, OPT_FLAG, NULL, "hard links into the pool: for files nobody changes in place",
+	&by_link},
     {"rebuild", 0, OPT_FLAG, NULL, "make the state and all indexes from the pool again", &rebuild},
     {"keep", 0, OPT_UINT, "N", "versions of a package that stay listed (0: all)", &keep},
     {"compat", 0, OPT_FLAG, NULL, "all digests and .xz, for old clients; kept until ...", &compat},
@@ -116,6 +119,7 @@ static int run(const struct strv *operands, struct err *err)
 	    .keyring = keyring,
 	    .check_only = check_only,
 	    .paranoid = paranoid || rebuild,
+	    .link = by_link,
 	    .rebuild = rebuild,
 	    .keep = keep,
 	    .url = url,

@@ -79,6 +79,10 @@ class DebkitZst(Debkit):
     options = ["--no-gz"]
 
 
+class DebkitLink(Debkit):
+    options = ["--link"]
+
+
 class Reprepro:
     def __init__(self, root, key):
         self.root = root
@@ -177,7 +181,7 @@ Tree "dists/stable" {{ Sections "main"; Architectures "amd64"; }};
         return os.path.join(self.root, "repo/dists/stable/main/binary-amd64")
 
 
-TOOLS = {"debkit": Debkit, "debkit --no-gz": DebkitZst, "reprepro": Reprepro, "aptly": Aptly,
+TOOLS = {"debkit": Debkit, "debkit --no-gz": DebkitZst, "debkit --link": DebkitLink, "reprepro": Reprepro, "aptly": Aptly,
          "apt-ftparchive": Ftparchive}
 
 

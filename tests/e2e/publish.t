@@ -282,6 +282,10 @@ waits() {
 ok "a second publisher says that it waits, and goes on" waits
 exec 9>&-
 
+ok "--link makes hard links" bash -c "'$DEBKIT' publish --repo linked --suite stable --unsigned --link debs/b.deb &&
+	test debs/b.deb -ef linked/pool/main/t/tool-b/tool-b_2.0~rc1+x-1_amd64.deb"
+ok "publish makes copies" bash -c "! test debs/b.deb -ef '$repo/pool/main/t/tool-b/tool-b_2.0~rc1+x-1_amd64.deb'"
+
 # Only a check.
 ok "--check-only says yes" "$DEBKIT" publish --check-only --unsigned-ok debs
 ok "and writes nothing" bash -c "'$DEBKIT' publish --check-only --unsigned-ok --repo none --suite x debs && ! test -e none"
