@@ -44,10 +44,12 @@ static int parse_stanza(struct arena *a, const char *text, size_t n, struct pkg 
 	return 0;
 }
 
-static int parse(struct arena *a, const struct buf *text, const char *component,
+int listing_parse(struct arena *a, const struct buf *text, const char *component,
     struct pkg_list *out, struct err *err)
 {
 	const char *at = buf_str(text), *end = at + text->len;
+	if (memchr(at, '\0', text->len))
+		return err_set(err, ERR_FORMAT, "a NUL byte in an index");
 	for (size_t n; (n = piece_stanza(at, (size_t)(end - at))); at += n) {
 		struct pkg p = {.component = component};
 		if (parse_stanza(a, at, n, &p, err) < 0)
@@ -105,7 +107,7 @@ int listing_read(struct arena *a, const char *root, const struct suite *s, const
 		listed = true;
 		int found = read_kind(a, dir, f, kinds[i], &text, err);
 		if (found == 1)
-			found = parse(a, &text, component, out, err) < 0 ? -1 : 1;
+			found = listing_parse(a, &text, component, out, err) < 0 ? -1 : 1;
 		if (found < 0)
 			return err_wrap(err, "'%s/Packages%s'", dir, index_suffix[kinds[i]]);
 		if (found == 1)

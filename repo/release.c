@@ -38,8 +38,7 @@ void release_list_done(struct release_list *l)
 	*l = (struct release_list){0};
 }
 
-/* The text inside a cleartext signature (RFC 9580, section 7), without the dashes' escapes. */
-static int unwrap(const struct buf *clear, const char *path, struct buf *out, struct err *err)
+int release_unwrap(const struct buf *clear, const char *path, struct buf *out, struct err *err)
 {
 	const char *p = buf_str(clear);
 	const char *body = strstr(p, "\n\n"), *end = strstr(p, "\n" CLEAR_SIGNATURE);
@@ -60,7 +59,8 @@ int release_read(struct arena *a, const char *root, const char *suite, struct bu
 	_cleanup_(buf_done) struct buf clear = BUF_INIT(out->max);
 	*path = arena_printf(a, "%s/dists/%s/InRelease", root, suite);
 	if (path_exists(*path)) {
-		if (path_read(*path, &clear, err) < 0 || unwrap(&clear, *path, out, err) < 0)
+		if (path_read(*path, &clear, err) < 0 ||
+		    release_unwrap(&clear, *path, out, err) < 0)
 			return -1;
 		return 1;
 	}
@@ -150,6 +150,4 @@ void release_write(const struct suite *s, const struct release_list *files, stru
 	static const int order[SUM_ALGS] = {SUM_MD5, SUM_SHA1, SUM_SHA256, SUM_SHA512};
 	for (size_t i = 0; i < SUM_ALGS; i++)
 		put_files(out, files, order[i]);
-	if (!files->n)
-		buf_puts(out, "SHA256:\n");
 }

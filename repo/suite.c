@@ -24,16 +24,19 @@ int suite_check_name(const char *what, const char *name, struct err *err)
 	return 0;
 }
 
-static const char *get(const struct stanza *s, const char *name, const char *otherwise)
+/* A field's value; of one with several lines where one is expected, the first. */
+static const char *get(
+    struct arena *a, const struct stanza *s, const char *name, const char *otherwise)
 {
 	const char *v = stanza_get(s, name);
-	return v && *v ? v : otherwise;
+	return v && *v && *v != '\n' ? arena_strndup(a, v, strcspn(v, "\n")) : otherwise;
 }
 
-static int read_dates(const struct stanza *st, const char *path, struct suite *s, struct err *err)
+static int read_dates(
+    struct arena *a, const struct stanza *st, const char *path, struct suite *s, struct err *err)
 {
 	time_t until;
-	const char *date = get(st, "Date", ""), *valid = stanza_get(st, "Valid-Until");
+	const char *date = get(a, st, "Date", ""), *valid = stanza_get(st, "Valid-Until");
 	if (clock_parse_release(date, &s->date) < 0)
 		return err_set(err, ERR_FORMAT,
 		    "'%s': Date is '%s', expected one like 'Mon, 30 Nov 2026 07:00:00 UTC'", path,
@@ -56,33 +59,42 @@ static int check_names(const struct suite *s, struct err *err)
 	return 0;
 }
 
-static void read_archs(const struct stanza *st, struct suite *s)
+static void read_archs(struct arena *a, const struct stanza *st, struct suite *s)
 {
 	_cleanup_(strv_done) struct strv archs = STRV_INIT;
-	strv_split(&archs, get(st, "Architectures", ""), " ");
+	strv_split(&archs, get(a, st, "Architectures", ""), " ");
 	for (size_t i = 0; i < archs.n; i++)
 		if (strcmp(archs.v[i], "all"))
 			strv_add(&s->archs, archs.v[i]);
 	strv_uniq(&s->archs);
 }
 
-static int parse(
-    struct arena *a, const struct buf *text, const char *path, struct suite *s, struct err *err)
+void suite_init(struct suite *s, const char *name)
+{
+	*s = (struct suite){.name = name,
+	    .codename = name,
+	    .origin = "debkit",
+	    .label = "debkit",
+	    .valid_days = DEFAULT_VALID_DAYS};
+}
+
+int suite_parse(struct arena *a, const char *text, size_t len, const char *path, struct suite *s,
+    struct err *err)
 {
 	struct stanza_list list = {0};
-	if (stanza_parse(a, text->data, text->len, path, STANZA_ONE, &list, err) < 0)
+	if (stanza_parse(a, text, len, path, STANZA_ONE, &list, err) < 0)
 		return -1;
 	const struct stanza *st = &list.v[0];
-	s->codename = get(st, "Codename", s->name);
-	s->origin = get(st, "Origin", s->origin);
-	s->label = get(st, "Label", s->label);
-	s->description = get(st, "Description", NULL);
-	s->snapshot_of = get(st, SUITE_SNAPSHOT_FIELD, NULL);
+	s->codename = get(a, st, "Codename", s->name);
+	s->origin = get(a, st, "Origin", s->origin);
+	s->label = get(a, st, "Label", s->label);
+	s->description = get(a, st, "Description", NULL);
+	s->snapshot_of = get(a, st, SUITE_SNAPSHOT_FIELD, NULL);
 	s->compat = stanza_get(st, sum_names[SUM_SHA512]) != NULL;
-	strv_split(&s->components, get(st, "Components", ""), " ");
+	strv_split(&s->components, get(a, st, "Components", ""), " ");
 	strv_uniq(&s->components);
-	read_archs(st, s);
-	strv_split(&s->keys, get(st, "Signed-By", ""), ", ");
+	read_archs(a, st, s);
+	strv_split(&s->keys, get(a, st, "Signed-By", ""), ", ");
 	s->half_signed = s->keys.n && !str_ends(path, "/InRelease");
 	if (check_names(s, err) < 0)
 		return err_wrap(err, "'%s'", path);
@@ -91,23 +103,19 @@ static int parse(
 	s->no_gz = s->files.n > 0;
 	for (size_t i = 0; i < s->files.n; i++)
 		s->no_gz &= !str_ends(s->files.v[i].name, "/Packages.gz");
-	return read_dates(st, path, s, err);
+	return read_dates(a, st, path, s, err);
 }
 
 int suite_load(
     struct arena *a, const char *root, const char *name, struct suite *s, struct err *err)
 {
-	*s = (struct suite){.name = name,
-	    .codename = name,
-	    .origin = "debkit",
-	    .label = "debkit",
-	    .valid_days = DEFAULT_VALID_DAYS};
+	suite_init(s, name);
 	const char *path;
 	_cleanup_(buf_done) struct buf text = BUF_INIT(RELEASE_MAX);
 	if (suite_check_name("suite", name, err) < 0)
 		return -1;
 	int found = release_read(a, root, name, &text, &path, err);
-	return found == 1 ? parse(a, &text, path, s, err) : found;
+	return found == 1 ? suite_parse(a, buf_str(&text), text.len, path, s, err) : found;
 }
 
 void suite_done(struct suite *s)

@@ -39,4 +39,9 @@ int suite_check_name(const char *what, const char *name, struct err *err) _must_
  */
 int suite_load(struct arena *a, const char *root, const char *name, struct suite *s,
     struct err *err) _must_check_;
+/* The defaults of a new suite. */
+void suite_init(struct suite *s, const char *name);
+/* Takes over what the text of a Release says; path names it, in errors and as InRelease or not. */
+int suite_parse(struct arena *a, const char *text, size_t len, const char *path, struct suite *s,
+    struct err *err) _must_check_;
 void suite_done(struct suite *s);
