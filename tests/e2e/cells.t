@@ -15,9 +15,11 @@ mkdir "$work/cache" "$work/aside"
 for part in file src sdk part toolkit object python abi; do
 	[ ! -d "$cache/$part" ] || cp -al "$cache/$part" "$work/cache/"
 done
-cost=$(grep -rlE --include='*.cost' '^Step: binding torch 2\.9 Python 3\.11, causal' "$work/cache/object")
-object=${cost%.cost}
-mv $object $cost "$work/aside/"
+grep -rlE --include='*.cost' '^Step: binding torch 2\.9 Python 3\.11, causal' "$work/cache/object" |
+	while read -r cost; do
+		folder=$work/aside/$(basename "$(dirname "$cost")")
+		mkdir -p "$folder" && mv "$cost" "${cost%.cost}" "$folder/"
+	done
 header=$(echo "$work"/cache/sdk/torch-2.9.1-*/torch/include/torch/extension.h)
 mv "$header" "$header.kept"
 echo '#error "these headers are broken"' >"$header"
@@ -43,7 +45,7 @@ fails "nothing is packed where no binding compiles" 1 "step '.*' failed: .*broke
 ok "not even the packages for all" sh -c "! ls '$work'/none/*.deb 2>/dev/null | grep ."
 
 mv -f "$header.kept" "$header"
-cp "$work"/aside/* "$(dirname "$object")/" # which saves half a minute
+cp -r "$work/aside/." "$work/cache/object/" # which saves half a minute
 ok "the same command succeeds once the cause is gone" $build
 ok "with both torches" test "$(claims Debkit-Torch)" = "$(dpkg-deb -f "$work/all/$deb" Debkit-Torch)"
 ok "and the same bytes as a build without trouble" cmp "$work/out/$deb" "$work/all/$deb"
