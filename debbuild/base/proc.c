@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -54,8 +55,24 @@ static void apply_env(char *const *env)
 	}
 }
 
-static void child(const struct proc_spec *s, const struct pipes *p, const char *program)
+static bool leads_group(const struct proc_spec *s)
 {
+	return s->group || s->timeout_s;
+}
+
+void proc_end_with_parent(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+static void child(
+    const struct proc_spec *s, const struct pipes *p, const char *program, pid_t parent)
+{
+	proc_end_with_parent();
+	if (getppid() != parent)
+		_exit(127);
+	if (leads_group(s))
+		setpgid(0, 0);
 	int in = s->in ? p->in[0] : open("/dev/null", O_RDONLY | O_CLOEXEC);
 	bool ok = in >= 0 && dup2(in, 0) >= 0;
 	if (s->out || s->line)
@@ -127,37 +144,67 @@ static void pump_out(int *fd, struct buf *to)
 struct run {
 	const struct proc_spec *spec;
 	pid_t pid;
+	int pidfd;	/* or -1, of an old kernel */
 	bool passed_on; /* the signal that intr.h noted */
+	bool killed;	/* it did not end in time */
 	double ticked;
+	double deadline; /* or 0 */
 };
+
+/* So long a group may take to end after a signal. */
+#define GRACE_S 3.0
+
+static void pass_on(struct run *r, double now)
+{
+	bool group = leads_group(r->spec);
+	r->passed_on = kill(group ? -r->pid : r->pid, SIGINT) == 0;
+	if (group && (!r->deadline || r->deadline > now + GRACE_S))
+		r->deadline = now + GRACE_S;
+}
 
 /* What is due whenever a wait ends; a wait lasts a second at most, so none is missed. */
 static void look_around(struct run *r)
 {
+	double now = clock_monotonic();
 	if (intr_pending() && !r->passed_on)
-		r->passed_on = kill(r->pid, SIGINT) == 0;
-	if (r->spec->tick && clock_monotonic() - r->ticked >= 1) {
+		pass_on(r, now);
+	if (r->deadline && now >= r->deadline && !r->killed)
+		r->killed = kill(-r->pid, SIGKILL) == 0;
+	if (r->spec->tick && now - r->ticked >= 1) {
 		r->spec->tick(r->spec->arg);
-		r->ticked = clock_monotonic();
+		r->ticked = now;
 	}
 }
 
-/* Feeds the input and collects the output until all pipes are closed. */
+static bool any_open(const struct pipes *p)
+{
+	return p->in[1] >= 0 || p->out[0] >= 0 || p->errout[0] >= 0;
+}
+
+/*
+ * Feeds the input and collects the output until all pipes are closed, or the program has ended and
+ * what it wrote is read: what it started may hold a pipe open for long.
+ */
 static void pump(struct run *r, struct pipes *p)
 {
 	_cleanup_(buf_done) struct buf lines = BUF_INIT(LINE_LEN_MAX * 2);
 	const struct proc_spec *s = r->spec;
 	struct buf *out = s->out ? s->out : &lines;
 	size_t fed = 0;
+	bool ended = false;
 	if (s->in && !s->in_len)
 		close(take_fd(&p->in[1]));
-	while (p->in[1] >= 0 || p->out[0] >= 0 || p->errout[0] >= 0) {
-		struct pollfd pf[3] = {{.fd = p->in[1], .events = POLLOUT},
-		    {.fd = p->out[0], .events = POLLIN}, {.fd = p->errout[0], .events = POLLIN}};
-		int n = poll(pf, 3, 1000);
+	while (!r->killed && any_open(p)) {
+		struct pollfd pf[] = {{.fd = p->in[1], .events = POLLOUT},
+		    {.fd = p->out[0], .events = POLLIN}, {.fd = p->errout[0], .events = POLLIN},
+		    {.fd = ended ? -1 : r->pidfd, .events = POLLIN}};
+		int n = poll(pf, ARRAY_SIZE(pf), ended ? 0 : 1000);
 		look_around(r);
+		if (n == 0 && ended)
+			break;
 		if (n <= 0)
 			continue;
+		ended |= pf[3].revents != 0;
 		if (p->in[1] >= 0 && pf[0].revents)
 			pump_in(s, &p->in[1], &fed);
 		if (p->out[0] >= 0 && pf[1].revents)
@@ -167,14 +214,16 @@ static void pump(struct run *r, struct pipes *p)
 		if (!s->out && s->line)
 			give_lines(s, &lines, p->out[0] < 0);
 	}
+	if (!s->out && s->line)
+		give_lines(s, &lines, true);
 }
 
 static int reap(struct run *r, struct proc_result *res, struct err *err)
 {
 	struct rusage ru;
 	int status;
-	_close_ int fd = (int)syscall(SYS_pidfd_open, r->pid, 0);
-	for (struct pollfd pf = {.fd = fd, .events = POLLIN}; fd >= 0 && poll(&pf, 1, 1000) <= 0;)
+	for (struct pollfd pf = {.fd = r->pidfd, .events = POLLIN};
+	     r->pidfd >= 0 && poll(&pf, 1, 1000) <= 0;)
 		look_around(r);
 	while (wait4(r->pid, &status, 0, &ru) < 0) {
 		if (errno != EINTR)
@@ -197,11 +246,11 @@ int proc_run(const struct proc_spec *s, struct proc_result *res, struct err *err
 	_cleanup_(pipes_done) struct pipes p = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
 	if (pipes_open(&p, s) < 0)
 		return err_sys(err, "cannot start '%s'", name);
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 	if (pid < 0)
 		return err_sys(err, "cannot start '%s'", name);
 	if (pid == 0)
-		child(s, &p, program);
+		child(s, &p, program, parent);
 	close_fd(&p.in[0]);
 	close_fd(&p.out[1]);
 	close_fd(&p.errout[1]);
@@ -211,11 +260,22 @@ int proc_run(const struct proc_spec *s, struct proc_result *res, struct err *err
 	ssize_t n;
 	while ((n = read(p.fail[0], &child_errno, sizeof child_errno)) < 0 && errno == EINTR)
 		;
-	struct run r = {.spec = s, .pid = pid, .ticked = clock_monotonic()};
+	double now = clock_monotonic();
+	_close_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct run r = {.spec = s,
+	    .pid = pid,
+	    .pidfd = pidfd,
+	    .ticked = now,
+	    .deadline = s->timeout_s ? now + s->timeout_s : 0};
 	if (n == 0)
 		pump(&r, &p);
 	if (reap(&r, res, err) < 0)
 		return -1;
+	if (r.killed)
+		return intr_check(err) < 0
+			   ? -1
+			   : err_set(err, ERR_TOOL, "'%s' did not end within %u seconds: it hangs",
+				 program, s->timeout_s);
 	if (n > 0) {
 		errno = child_errno;
 		err_sys(err, "cannot start '%s'", program);

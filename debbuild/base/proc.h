@@ -1,6 +1,7 @@
 /*
  * Child programs. argv[0] is looked up in PATH. No shell is ever involved. A signal that intr.h
- * noted is passed on to the child once, as SIGINT, and the child is waited for.
+ * noted is passed on to the child once, as SIGINT, and the child is waited for. A child whose
+ * parent is killed gets SIGTERM: nothing runs on that nobody waits for.
  *
  *	struct proc_result r;
  *	if (proc_run(&(struct proc_spec){.argv = v.v, .out = &text}, &r, err) < 0)
@@ -29,6 +30,12 @@ struct proc_spec {
 	/* If set: called about once a second while the program runs. */
 	void (*tick)(void *arg);
 	void *arg; /* for line and tick */
+	/* It leads a process group: the signal goes to all that it started, and what of them is
+	 * still there some seconds later is killed. */
+	bool group;
+	/* If not 0: a group that is killed after so many seconds: ERR_TOOL. For questions that a
+	 * program answers at once. */
+	unsigned timeout_s;
 };
 
 struct proc_result {
@@ -37,6 +44,8 @@ struct proc_result {
 	uint64_t max_rss; /* bytes, of the largest single process */
 };
 
+/* From now on this process gets SIGTERM when the one that started it dies. */
+void proc_end_with_parent(void);
 /* Runs to the end. -1 with ERR_TOOL if it cannot be started; else 0, whatever its status. */
 int proc_run(const struct proc_spec *spec, struct proc_result *res, struct err *err) _must_check_;
 /* As proc_run, and a status other than 0 is ERR_TOOL with the last line of its stderr. */

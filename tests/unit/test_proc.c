@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "../../debbuild/base/intr.h"
@@ -257,6 +258,63 @@ static void signal_is_passed_on(void **state)
 	assert_int_equal(interrupted(*state, false), 1);
 }
 
+/* What hangs is killed, and what it started, which holds the pipe open. */
+static void what_hangs_is_killed(void **state)
+{
+	struct unit *u = *state;
+	_cleanup_(buf_done) struct buf out = BUF_INIT(64);
+	struct proc_result r;
+	struct proc_spec spec = {
+	    .argv = SH("trap '' INT TERM; sleep 600; echo no"), .out = &out, .timeout_s = 1};
+	assert_int_equal(proc_run(&spec, &r, &u->err), -1);
+	assert_int_equal(u->err.code, ERR_TOOL);
+	assert_true(str_ends(u->err.msg, "sh' did not end within 1 seconds: it hangs"));
+	err_clear(&u->err);
+	spec.argv = SH("echo yes");
+	assert_int_equal(run(u, &spec).status, 0);
+	assert_string_equal(buf_str(&out), "yes\n");
+}
+
+/* What the program left running holds its output open, which nobody waits for. */
+static void end_is_that_of_the_program(void **state)
+{
+	struct unit *u = *state;
+	_cleanup_(buf_done) struct buf out = BUF_INIT(1 << 20);
+	struct proc_spec spec = {
+	    .argv = SH("head -c 300000 /dev/zero | tr '\\0' x; sleep 600 & echo $! >pid; exit 3"),
+	    .dir = u->dir,
+	    .out = &out};
+	assert_int_equal(run(u, &spec).status, 3);
+	assert_int_equal(out.len, 300000);
+	kill((pid_t)atoi(unit_read(u, unit_path(u, "pid"))), SIGKILL);
+}
+
+/* The program tells its number and sleeps; then its parent is killed. */
+static void no_program_outlives_us(void **state)
+{
+	struct unit *u = *state;
+	int mine[2], status = 0, its = 0;
+	assert_int_equal(pipe(mine), 0);
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		dup2(mine[1], STDOUT_FILENO);
+		close(mine[1]);
+		struct proc_result r;
+		_exit(proc_run(
+		    &(struct proc_spec){.argv = SH("echo $$; exec sleep 600")}, &r, &u->err));
+	}
+	close(mine[1]);
+	FILE *f = fdopen(mine[0], "r");
+	assert_int_equal(fscanf(f, "%d", &its), 1);
+	fclose(f);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(waitpid(its, &status, 0), its);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +333,9 @@ int main(void)
 	    CASE(capture_refuses_what_does_not_fit),
 	    CASE(ticks_come_while_it_runs),
 	    CASE(signal_is_passed_on),
+	    CASE(what_hangs_is_killed),
+	    CASE(end_is_that_of_the_program),
+	    CASE(no_program_outlives_us),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
