@@ -88,10 +88,9 @@ void ninja_write(const struct plan *p, const char *program, const char *cache, c
 		      "ninja_required_version = 1.10\n");
 	buf_printf(out, "pool heavy\n  depth = %u\n", p->heavy_jobs);
 	buf_puts(out, "rule step\n  command = ");
-	if (launcher) {
-		put_text(out, launcher);
-		buf_putc(out, ' ');
-	}
+	/* Without a shell between ninja and the step, a step does not outlive a killed ninja. */
+	put_text(out, launcher ? launcher : "exec");
+	buf_putc(out, ' ');
 	quote(out, program);
 	buf_puts(out, " step --cache ");
 	quote(out, cache);
@@ -110,7 +109,8 @@ struct run {
 	double cpu_left; /* of the steps that this run takes */
 	struct strv *reasons;
 	unsigned since_failed; /* lines since ninja named a step that failed; 0: none did */
-	char said[400];	       /* the first that such a step said */
+	char failed[200];      /* that step */
+	char said[400];	       /* the first that such a step said, or ninja itself */
 	char last[200];
 };
 
@@ -176,15 +176,34 @@ static void show(struct run *r)
 	    r->progress->arg, r->done, r->total, names.n ? joined : r->last, time_left(r, &names));
 }
 
+/* The step of a line "FAILED: OUTPUT ", of newer ninjas "FAILED: [code=1] OUTPUT ". */
+static void note_failed_step(struct run *r, const char *line)
+{
+	const char *out = line + strlen("FAILED: ");
+	if (*out == '[' && strstr(out, "] "))
+		out = strstr(out, "] ") + 2;
+	for (size_t i = 0; i < r->plan->n_steps; i++) {
+		const struct plan_step *s = &r->plan->steps[i];
+		size_t n = strlen(s->out);
+		if (!strncmp(s->out, out, n) && (!out[n] || !strcmp(out + n, " ")))
+			snprintf(r->failed, sizeof r->failed, "step '%s'", s->name);
+	}
+}
+
 /* Ninja shows "FAILED: OUTPUT", the command, and what it said, which a launcher may have. */
 static void note_failure(struct run *r, const char *line)
 {
 	if (r->since_failed)
 		r->since_failed++;
-	else if (str_starts(line, "FAILED: "))
+	else if (str_starts(line, "FAILED: ")) {
 		r->since_failed = 1;
-	if (r->since_failed == 3 && !str_starts(line, "ninja: "))
+		note_failed_step(r, line);
+	}
+	bool own = str_starts(line, "ninja: ");
+	if (r->since_failed == 3 && !own)
 		snprintf(r->said, sizeof r->said, "%s", line);
+	else if (!r->since_failed && own && !str_starts(line, "ninja: Entering "))
+		snprintf(r->said, sizeof r->said, "%s", line + strlen("ninja: "));
 }
 
 static void on_line(void *arg, const char *line)
@@ -246,10 +265,26 @@ void ninja_result_done(struct ninja_result *res)
 	free(res->log);
 }
 
+/* Of a run in which no step told what failed: what else is known. */
+static void guess_reason(struct run *r, int status, char *talk)
+{
+	_cleanup_(strv_done) struct strv lines = STRV_INIT;
+	strv_split(&lines, talk, "\n");
+	if (lines.n && !r->since_failed)
+		snprintf(r->said, sizeof r->said, "%s", lines.v[0]);
+	if (r->since_failed)
+		strv_addf(r->reasons, "%s could not be run%s%s",
+		    r->failed[0] ? r->failed : "a step", r->said[0] ? ": " : "", r->said);
+	else
+		strv_addf(r->reasons, "ninja ended with status %d%s%s", status,
+		    r->said[0] ? ": " : "", r->said);
+}
+
 /* Runs what measure found. *failed: some step did not end well. */
 static int run_steps(struct run *r, bool *failed, struct err *err)
 {
 	_cleanup_(strv_done) struct strv argv = STRV_INIT;
+	_cleanup_(buf_done) struct buf talk = BUF_INIT(1 << 20);
 	strv_add(&argv, "ninja");
 	strv_add(&argv, "-C");
 	strv_add(&argv, r->work);
@@ -257,16 +292,52 @@ static int run_steps(struct run *r, bool *failed, struct err *err)
 	strv_add(&argv, "-k0");
 	static char *env[] = {"NINJA_STATUS=" STATUS "%f/%t ", NULL};
 	struct proc_result res;
-	int rc = proc_run(
-	    &(struct proc_spec){
-		.argv = argv.v, .env = env, .line = on_line, .tick = on_tick, .arg = r},
+	int rc = proc_run(&(struct proc_spec){.argv = argv.v,
+			      .env = env,
+			      .line = on_line,
+			      .errout = &talk,
+			      .tick = on_tick,
+			      .arg = r},
 	    &res, err);
+	fputs(buf_str(&talk), r->log);
 	if (rc < 0 || intr_check(err) < 0)
 		return -1;
 	*failed = res.status != 0;
 	if (*failed && !r->reasons->n)
-		strv_addf(
-		    r->reasons, "a step could not be run%s%s", r->said[0] ? ": " : "", r->said);
+		guess_reason(r, res.status, (char *)buf_str(&talk));
+	return 0;
+}
+
+/*
+ * Marks the steps whose outputs are not what they made, and takes those away, so that ninja makes
+ * them again: it goes by times alone, and a file may be cut short by a crash or changed by hand.
+ */
+static int clear_unmade(const struct run *r, bool *unmade, struct err *err)
+{
+	for (size_t i = 0; i < r->plan->n_steps; i++) {
+		const struct plan_step *s = &r->plan->steps[i];
+		_free_ char *file = path_join(r->work, s->out);
+		if (intr_check(err) < 0)
+			return -1;
+		unmade[i] = !step_is_made(r->work, s->out, s->key);
+		if (unmade[i] && path_remove_tree(file, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Ninja's word is not enough: it may be another program, and the launcher too. */
+static int check_made(
+    const struct run *r, const bool *unmade, const struct ninja_result *res, struct err *err)
+{
+	for (size_t i = 0; i < r->plan->n_steps; i++) {
+		const struct plan_step *s = &r->plan->steps[i];
+		if (unmade[i] && !res->undone[i] && !step_is_made(r->work, s->out, s->key))
+			return err_set(err, ERR_TOOL,
+			    "step '%s' was not run, though ninja ended well: look at --launcher "
+			    "and at the ninja in PATH",
+			    s->name);
+	}
 	return 0;
 }
 
@@ -278,9 +349,29 @@ static int find_undone(struct run *r, struct ninja_result *res, struct err *err)
 		return -1;
 	for (size_t i = 0; i < r->plan->n_steps; i++)
 		res->n_undone += res->undone[i];
-	return res->n_undone
-		   ? 0
-		   : err_set(err, ERR_TOOL, "ninja failed; the whole text is in '%s'", res->log);
+	return res->n_undone ? 0
+			     : err_set(err, ERR_TOOL, "%s; the whole text is in '%s'",
+				   res->reasons.v[0], res->log);
+}
+
+/* Runs what is to be run, and finds what was not. */
+static int run_all(struct run *r, struct ninja_result *res, struct err *err)
+{
+	res->log = path_join(r->work, "build.log");
+	r->log = fopen(res->log, "we");
+	if (!r->log)
+		return err_sys(err, "cannot write '%s'", res->log);
+	_free_ double *tail = make_tails(r->plan);
+	r->tail = tail;
+	bool failed = false;
+	int rc = run_steps(r, &failed, err);
+	fclose(r->log);
+	if (rc < 0)
+		return -1;
+	if (failed)
+		return find_undone(r, res, err);
+	memset(res->undone, 0, r->plan->n_steps * sizeof *res->undone);
+	return 0;
 }
 
 int ninja_run(const struct plan *p, const char *work, const struct ninja_progress *progress,
@@ -288,25 +379,14 @@ int ninja_run(const struct plan *p, const char *work, const struct ninja_progres
 {
 	struct run r = {.plan = p, .work = work, .progress = progress, .reasons = &res->reasons};
 	_free_ char *running = path_join(work, STEP_RUNNING_DIR);
+	_free_ bool *unmade = xcalloc(p->n_steps + 1, sizeof *unmade);
 	res->undone = xcalloc(p->n_steps + 1, sizeof *res->undone);
 	if (path_remove_tree(running, err) < 0 || path_mkdirs(running, err) < 0 ||
-	    measure(&r, res->undone, err) < 0)
+	    clear_unmade(&r, unmade, err) < 0 || measure(&r, res->undone, err) < 0)
 		return -1;
-	if (!r.total)
-		return 0;
-	res->log = path_join(work, "build.log");
-	r.log = fopen(res->log, "we");
-	if (!r.log)
-		return err_sys(err, "cannot write '%s'", res->log);
-	_free_ double *tail = make_tails(p);
-	r.tail = tail;
-	bool failed = false;
-	int rc = run_steps(&r, &failed, err);
-	fclose(r.log);
-	if (rc < 0)
+	for (size_t i = 0; i < p->n_steps; i++)
+		unmade[i] |= res->undone[i];
+	if (r.total && run_all(&r, res, err) < 0)
 		return -1;
-	if (failed)
-		return find_undone(&r, res, err);
-	memset(res->undone, 0, p->n_steps * sizeof *res->undone);
-	return 0;
+	return check_made(&r, unmade, res, err);
 }

@@ -39,7 +39,8 @@ struct ninja_result {
 	}
 /*
  * Runs ninja in the folder work; all steps that can be run are. The whole talk of all steps goes
- * to the file work/build.log. Failing steps are no error here: res tells of them. ERR_TOOL if
+ * to the file work/build.log. Each output is compared with what its step made, before and after.
+ * Failing steps are no error here: res tells of them. ERR_TOOL if
  * ninja itself fails, ERR_INTERRUPT after a signal.
  */
 int ninja_run(const struct plan *p, const char *work, const struct ninja_progress *progress,

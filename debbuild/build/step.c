@@ -37,8 +37,8 @@ static struct entry entry_of(const char *cache, const char *key)
 	    .meta = xasprintf("%s/%.2s/%s.cost", cache, key, key)};
 }
 
-/* True if the cache holds the output, whole; fills the cost of its first run. */
-static bool look_up(const struct entry *e, struct step_cost *cost)
+/* True if the cache holds the output, whole; fills its hash and the cost of its first run. */
+static bool look_up(const struct entry *e, char hex[DIGEST_HEX_MAX], struct step_cost *cost)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	struct stanza_list list = {0};
@@ -47,7 +47,6 @@ static bool look_up(const struct entry *e, struct step_cost *cost)
 	const char *want = stanza_get(&list.v[0], "Sha256");
 	const char *cpu = stanza_get(&list.v[0], "Cpu-Seconds");
 	const char *rss = stanza_get(&list.v[0], "Max-Rss");
-	char hex[DIGEST_HEX_MAX];
 	unsigned long long bytes = 0;
 	if (!want || !cpu || !rss || str_parse_u64(rss, UINT64_MAX, &bytes) < 0 ||
 	    digest_file_hex(DIGEST_SHA256, e->file, hex, NULL, NULL) < 0 || strcmp(hex, want))
@@ -56,13 +55,20 @@ static bool look_up(const struct entry *e, struct step_cost *cost)
 	return true;
 }
 
-/* A full disk must not fail a step that has its output: the cache is only a help. */
-static void store(
-    const struct entry *e, const char *name, const char *out, const struct step_cost *cost)
+/* A folder that lies where a file should be would be in the way for ever. */
+static void clear_way(const char *path)
 {
-	char hex[DIGEST_HEX_MAX];
-	if (path_mkdirs_for(e->file, NULL) < 0 || path_copy(out, e->file, 0644, NULL) < 0 ||
-	    digest_file_hex(DIGEST_SHA256, e->file, hex, NULL, NULL) < 0)
+	if (path_is_dir(path))
+		(void)!path_remove_tree(path, NULL);
+}
+
+/* A full disk must not fail a step that has its output: the cache is only a help. */
+static void store(const struct entry *e, const char *name, const char *out, const char *hex,
+    const struct step_cost *cost)
+{
+	clear_way(e->file);
+	clear_way(e->meta);
+	if (path_mkdirs_for(e->file, NULL) < 0 || path_copy(out, e->file, 0644, NULL) < 0)
 		return;
 	_cleanup_(buf_done) struct buf b = BUF_INIT(4096);
 	buf_printf(&b, "Step: %s\nSha256: %s\nCpu-Seconds: %.2f\nMax-Rss: %llu\n", name, hex,
@@ -71,6 +77,36 @@ static void store(
 	if (outfile_open(&o, e->meta, 0644, NULL) == 0 &&
 	    outfile_write(&o, b.data, b.len, NULL) == 0 && outfile_commit_cache(&o, NULL) < 0)
 		unlink(e->meta);
+}
+
+static char *made_path(const char *work, const char *out)
+{
+	return xasprintf("%s/" STEP_MADE_DIR "/%s", work, out);
+}
+
+static int note_made(const char *out, const char *key, const char *hex, struct err *err)
+{
+	_free_ char *path = made_path(".", out);
+	_free_ char *text = xasprintf("Key: %s\nSha256: %s\n", key, hex);
+	_cleanup_(outfile_done) struct outfile o = OUTFILE_INIT;
+	clear_way(path);
+	if (path_mkdirs_for(path, err) < 0 || outfile_open(&o, path, 0644, err) < 0 ||
+	    outfile_write(&o, text, strlen(text), err) < 0)
+		return -1;
+	return outfile_commit_cache(&o, err);
+}
+
+bool step_is_made(const char *work, const char *out, const char *key)
+{
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	_free_ char *record = made_path(work, out);
+	_free_ char *file = path_join(work, out);
+	struct stanza_list list = {0};
+	char hex[DIGEST_HEX_MAX];
+	return path_exists(record) && stanza_parse_file(&a, record, STANZA_ONE, &list, NULL) == 0 &&
+	       str_eq(stanza_get(&list.v[0], "Key"), key) &&
+	       digest_file_hex(DIGEST_SHA256, file, hex, NULL, NULL) == 0 &&
+	       str_eq(stanza_get(&list.v[0], "Sha256"), hex);
 }
 
 static void mark_running(const char *name, bool on)
@@ -102,8 +138,15 @@ static int run_command(
 {
 	_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX);
 	struct proc_result res;
-	static char *env[] = {"LC_ALL=C", "TZ=UTC0", NULL};
-	if (proc_run(&(struct proc_spec){.argv = argv, .env = env, .out = &text, .errout = &text},
+	/* What compilers and linkers read beside their words would be in the bytes, not in the key.
+	 */
+	static char *env[] = {"LC_ALL=C", "TZ=UTC0", "SOURCE_DATE_EPOCH", "CPATH", "C_INCLUDE_PATH",
+	    "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "LD_RUN_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX",
+	    "GCC_COMPARE_DEBUG", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES", "LDEMULATION",
+	    "GNUTARGET", "CCC_OVERRIDE_OPTIONS", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", NULL};
+	if (proc_run(
+		&(struct proc_spec){
+		    .argv = argv, .env = env, .out = &text, .errout = &text, .group = true},
 		&res, err) < 0)
 		return -1;
 	if (intr_check(err) < 0)
@@ -126,6 +169,23 @@ static int run_command(
 	return 0;
 }
 
+/* Makes out, from the cache or by the command. */
+static int make(const struct entry *e, const char *name, const char *out, char *const *argv,
+    char hex[DIGEST_HEX_MAX], struct step_cost *cost, struct err *err)
+{
+	if (look_up(e, hex, cost))
+		return path_copy(e->file, out, 0644, err);
+	mark_running(name, true);
+	int rc = run_command(name, out, argv, cost, err);
+	mark_running(name, false);
+	if (rc < 0 || digest_file_hex(DIGEST_SHA256, out, hex, NULL, err) < 0) {
+		unlink(out);
+		return -1;
+	}
+	store(e, name, out, hex, cost);
+	return 0;
+}
+
 int step_run(const char *cache, const char *key, const char *name, const char *out,
     char *const *argv, struct step_cost *cost, struct err *err)
 {
@@ -133,19 +193,10 @@ int step_run(const char *cache, const char *key, const char *name, const char *o
 		return err_set(err, ERR_USAGE,
 		    "step '%s': key '%.80s' is not of 64 hexadecimal digits", name, key);
 	_cleanup_(entry_done) struct entry e = entry_of(cache, key);
+	char hex[DIGEST_HEX_MAX];
 	if (path_mkdirs_for(out, err) < 0)
 		return -1;
-	if (look_up(&e, cost))
-		return path_copy(e.file, out, 0644, err);
 	if (unlink(out) < 0 && path_exists(out))
 		return err_sys(err, "cannot replace '%s'", out);
-	mark_running(name, true);
-	int rc = run_command(name, out, argv, cost, err);
-	mark_running(name, false);
-	if (rc < 0) {
-		unlink(out);
-		return -1;
-	}
-	store(&e, name, out, cost);
-	return 0;
+	return make(&e, name, out, argv, hex, cost, err) < 0 ? -1 : note_made(out, key, hex, err);
 }

@@ -23,5 +23,9 @@ struct step_cost {
  */
 int step_run(const char *cache, const char *key, const char *name, const char *out,
     char *const *argv, struct step_cost *cost, struct err *err) _must_check_;
-/* The folder, relative to the working folder, in which a running step leaves its name. */
+/* True if out in the folder work holds what a step of this key made, byte for byte. */
+bool step_is_made(const char *work, const char *out, const char *key);
+/* Folders, relative to the working folder: in the one a running step leaves its name, in the other
+ * each output's key and hash. */
 #define STEP_RUNNING_DIR "running"
+#define STEP_MADE_DIR	 "made"

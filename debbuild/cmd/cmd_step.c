@@ -1,5 +1,6 @@
 /* debkit step: one step of a build graph, as ninja runs it. */
 #include "../base/err.h"
+#include "../base/proc.h"
 #include "../build/step.h"
 #include "cmd.h"
 
@@ -16,6 +17,7 @@ static int run(const struct strv *operands, struct err *err)
 	if (!cache || !key || !name || !output)
 		return err_set(
 		    err, ERR_USAGE, "debkit step needs --cache, --key, --name and --output");
+	proc_end_with_parent();
 	struct step_cost cost;
 	return step_run(cache, key, name, output, operands->v, &cost, err);
 }

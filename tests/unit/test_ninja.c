@@ -1,5 +1,7 @@
 #include "unit.h"
 
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "../../debbuild/base/digest.h"
@@ -261,10 +263,87 @@ static void launcher_comes_before_each_command(void **state)
 	g->launcher = "./no-such-launcher";
 	assert_int_equal(run(g), -1);
 	assert_int_equal(g->u.err.code, ERR_TOOL);
-	assert_true(str_starts(g->u.err.msg, "a step could not be run: "));
+	assert_non_null(strstr(g->u.err.msg, "' could not be run: "));
 	assert_non_null(strstr(g->u.err.msg, "./no-such-launcher: not found"));
 	assert_true(str_ends(
 	    g->u.err.msg, arena_printf(&g->u.a, "; the whole text is in '%s'", log_name(g))));
+}
+
+/* Ninja goes by times: what a crash or a hand left in an output is found by its bytes. */
+static void changed_outputs_are_made_again(void **state)
+{
+	static const char *const damage[] = {": >a", "echo x >>a", "rm a", "rm a; mkdir -p a/b",
+	    "ln -sf /dev/null a", "rm made/a", ": >made/a", "echo Key: no >made/a", "rm -r made",
+	    "rm .ninja_log", "head -c 999 /dev/zero >.ninja_log",
+	    "sed -i s/^Key.*/Key:\\ 0/ made/a"};
+	struct graph *g = *state;
+	char *a[] = {"a", NULL};
+	add(g, "make a", "a", no_input, "echo a >$0");
+	add(g, "copy a", "b", a, "cat $1 >$0");
+	must_run(g);
+	for (size_t i = 0; i < ARRAY_SIZE(damage); i++) {
+		unit_sh(&g->u, arena_printf(&g->u.a, "cd work && %s", damage[i]));
+		must_run(g);
+		assert_string_equal(unit_read(&g->u, in_work(g, "a")), "a\n");
+		assert_string_equal(unit_read(&g->u, in_work(g, "b")), "a\n");
+		must_run(g);
+		if (g->calls)
+			fail_msg("runs again after: %s", damage[i]);
+	}
+}
+
+/* A launcher, or a ninja, that says all is well and does nothing. */
+static void a_word_is_not_enough(void **state)
+{
+	struct graph *g = *state;
+	add(g, "make a", "a", no_input, "echo a >$0");
+	g->launcher = "true";
+	assert_int_equal(run(g), -1);
+	unit_error(&g->u, ERR_TOOL,
+	    "step 'make a' was not run, though ninja ended well: look at --launcher and at the "
+	    "ninja in PATH");
+	g->launcher = NULL;
+	const char *path = getenv("PATH");
+	const char *bin = unit_path(&g->u, "bin");
+	unit_put(&g->u, "bin/ninja", "#!/bin/sh\nexit 0\n");
+	assert_int_equal(chmod(unit_path(&g->u, "bin/ninja"), 0755), 0);
+	path = arena_strdup(&g->u.a, path);
+	setenv("PATH", arena_printf(&g->u.a, "%s:%s", bin, path), 1);
+	int rc = run(g);
+	setenv("PATH", path, 1);
+	assert_int_equal(rc, -1);
+	assert_int_equal(g->u.err.code, ERR_TOOL);
+	err_clear(&g->u.err);
+	must_run(g);
+	assert_string_equal(unit_read(&g->u, in_work(g, "a")), "a\n");
+}
+
+static void what_ended_without_a_word(void **state)
+{
+	struct graph *g = *state;
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	/* The shell's parent is the step. */
+	add(g, "make a", "a", no_input, "kill -9 $PPID; exec sleep 600");
+	assert_int_equal(run(g), -1);
+	assert_true(str_starts(g->u.err.msg, "step 'make a' could not be run"));
+	set_command(g, 0, "echo $PPID >step; kill -9 $(ps -o ppid= -p $PPID); exec sleep 600");
+	assert_int_equal(run(g), -1);
+	assert_true(str_starts(g->u.err.msg, "ninja ended with status 137"));
+	assert_int_equal(g->u.err.code, ERR_TOOL);
+	/* The step ends too. */
+	int step = atoi(unit_read(&g->u, in_work(g, "step")));
+	for (unsigned i = 0; i < 600 && kill(step, 0) == 0; i++) {
+		waitpid(step, NULL, WNOHANG);
+		usleep(50000);
+	}
+	assert_int_not_equal(kill(step, 0), 0);
+	set_command(g, 0, "echo a >$0");
+	unit_sh(&g->u, "cd work && rm -f .ninja_log && mkdir .ninja_log");
+	assert_int_equal(run(g), -1);
+	if (!strstr(g->u.err.msg, "Is a directory"))
+		fail_msg("%s", g->u.err.msg);
+	unit_sh(&g->u, "rmdir work/.ninja_log");
+	must_run(g);
 }
 
 static void large_steps_share_a_pool(void **state)
@@ -323,6 +402,7 @@ static int step_main(char **argv)
 	struct err err = {0};
 	struct step_cost cost;
 	intr_install();
+	proc_end_with_parent();
 	if (step_run(argv[3], argv[5], argv[7], argv[9], argv + 11, &cost, &err) == 0)
 		return 0;
 	fflush(stdout);
@@ -342,6 +422,9 @@ int main(int argc, char **argv)
 	    GRAPH_CASE(hostile_names_are_only_names),
 	    GRAPH_CASE(failing_step_is_one_line),
 	    GRAPH_CASE(launcher_comes_before_each_command),
+	    GRAPH_CASE(changed_outputs_are_made_again),
+	    GRAPH_CASE(a_word_is_not_enough),
+	    GRAPH_CASE(what_ended_without_a_word),
 	    GRAPH_CASE(large_steps_share_a_pool),
 	    GRAPH_CASE(input_that_nobody_makes),
 	    GRAPH_CASE(signal_stops_and_the_next_run_goes_on),

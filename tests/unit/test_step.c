@@ -75,7 +75,8 @@ static void damaged_entries_are_not_used(void **state)
 	static const char *const damage[] = {"echo x >>$f", "printf x | dd of=$f conv=notrunc 2>&1",
 	    ": >$f", "rm $f", "rm $f.cost", ": >$f.cost", "echo junk >$f.cost",
 	    "sed -i /Sha256/d $f.cost", "sed -i s/Max-Rss:.*/Max-Rss:\\ -1/ $f.cost",
-	    "head -c 30 $f.cost >t; mv t $f.cost", "rm $f; ln -s nowhere $f"};
+	    "head -c 30 $f.cost >t; mv t $f.cost", "rm $f; ln -s nowhere $f",
+	    "rm $f; mkdir -p $f/x", "rm $f.cost; mkdir -p $f.cost/x"};
 	struct unit *u = *state;
 	must(u, KEY_A, "out", "echo good >out", false, "good\n");
 	for (size_t i = 0; i < ARRAY_SIZE(damage); i++) {
@@ -153,6 +154,40 @@ static void running_step_leaves_its_name(void **state)
 	assert_string_equal(unit_sh(u, "ls -A " STEP_RUNNING_DIR), "");
 }
 
+static void made_by_key_and_bytes(void **state)
+{
+	struct unit *u = *state;
+	assert_false(step_is_made(u->dir, "d/out", KEY_A));
+	must(u, KEY_A, "d/out", "echo a >d/out", false, "a\n");
+	assert_true(step_is_made(u->dir, "d/out", KEY_A));
+	assert_false(step_is_made(u->dir, "d/out", KEY_B));
+	assert_false(step_is_made(u->dir, "d/other", KEY_A));
+	unit_put(u, "d/out", "b\n");
+	assert_false(step_is_made(u->dir, "d/out", KEY_A));
+	unit_put(u, "d/out", "a\n");
+	assert_true(step_is_made(u->dir, "d/out", KEY_A));
+	unlink(unit_path(u, "d/out"));
+	assert_false(step_is_made(u->dir, "d/out", KEY_A));
+	must(u, KEY_A, "d/out", "exit 1", true, "a\n");
+	assert_true(step_is_made(u->dir, "d/out", KEY_A));
+	struct step_cost cost;
+	assert_int_equal(step(u, KEY_B, "d/out", "exit 1", &cost), -1);
+	assert_false(step_is_made(u->dir, "d/out", KEY_A));
+}
+
+/* The same words must give the same bytes in any environment. */
+static void commands_run_without_hidden_flags(void **state)
+{
+	static const char *const names[] = {
+	    "CPATH", "LIBRARY_PATH", "NVCC_APPEND_FLAGS", "CCC_OVERRIDE_OPTIONS", "LD_RUN_PATH"};
+	struct unit *u = *state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		setenv(names[i], "hidden", 1);
+	must(u, KEY_A, "out", "env | grep -c hidden >out; true", false, "0\n");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		unsetenv(names[i]);
+}
+
 /* Compilers answer in the user's language and note the zone unless told otherwise. */
 static void commands_run_without_locale_and_zone(void **state)
 {
@@ -174,6 +209,8 @@ int main(void)
 	    CASE(output_in_the_way),
 	    CASE(cache_that_cannot_be_written),
 	    CASE(running_step_leaves_its_name),
+	    CASE(made_by_key_and_bytes),
+	    CASE(commands_run_without_hidden_flags),
 	    CASE(commands_run_without_locale_and_zone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
