@@ -1,6 +1,7 @@
 /* Making and checking OpenPGP signatures, through gpgme. Data digests are SHA-512. */
 #pragma once
 #include "../base/compat.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <time.h>
@@ -35,5 +36,20 @@ int signer_sign_source(const struct signer_source *src, const char *const *fprs,
  */
 int signer_verify(const void *p, size_t n, const void *sig, size_t sig_len,
     const char *keyring_file, char fpr[41], struct err *err) _must_check_;
+/*
+ * The same, by the one key whose primary key's fingerprint the caller knows: another's signature
+ * is ERR_TRUST even if that key is in the file. sig NULL: p is a clear-signed text, such as an
+ * InRelease, and out gets what was signed and nothing else; text around it, a second one or a
+ * second signature block is ERR_TRUST. With sig, out may be NULL.
+ * weak_binding accepts SHA-1 self-signatures, since nothing is believed because of them; a subkey
+ * then may not sign.
+ */
+struct signer_pin {
+	const char *keyring_file;
+	const char *fpr; /* 40 hex digits */
+	bool weak_binding;
+};
+int signer_verify_pinned(const void *p, size_t n, const void *sig, size_t sig_len,
+    const struct signer_pin *pin, struct buf *out, struct err *err) _must_check_;
 int signer_verify_source(const struct signer_source *src, const void *sig, size_t sig_len,
     const char *keyring_file, char fpr[41], struct err *err) _must_check_;

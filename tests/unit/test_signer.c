@@ -244,6 +244,81 @@ static ssize_t read_stream(void *arg, void *p, size_t n)
 	return (ssize_t)n;
 }
 
+/* Checks "in" (and "sig" if detached) by the pin; what it says, "" if it is content. */
+static const char *pinned(struct keyhome *h, const char *fpr, bool weak, bool detached)
+{
+	_cleanup_(buf_done) struct buf in = BUF_INIT(1 << 16), sig = BUF_INIT(1 << 16);
+	_cleanup_(buf_done) struct buf got = BUF_INIT(1 << 16);
+	read_file(h, "in", &in);
+	if (detached)
+		read_file(h, "sig", &sig);
+	const struct signer_pin pin = {
+	    .keyring_file = keyhome_file(h, "ring.gpg"), .fpr = fpr, .weak_binding = weak};
+	if (signer_verify_pinned(
+		in.data, in.len, detached ? sig.data : NULL, sig.len, &pin, &got, &h->err) == 0) {
+		assert_string_equal(buf_str(&got), TEXT);
+		return "";
+	}
+	assert_int_equal(got.len, 0);
+	return arena_strdup(&h->arena, h->err.msg);
+}
+
+static void refused_with(const char *said, const char *want)
+{
+	if (!strstr(said, want) || !*said)
+		fail_msg("'%s' is not in '%s'", want, said);
+}
+
+static void a_pin_gives_what_its_key_signed_and_nothing_else(void **state)
+{
+	struct keyhome *h = *state;
+	struct key_info a = make_key(h, "A <a@debkit.invalid>");
+	struct key_info b = make_key(h, "B <b@debkit.invalid>");
+	const char *fprs[] = {a.fpr, b.fpr};
+	_cleanup_(buf_done) struct buf one = BUF_INIT(1 << 16), two = BUF_INIT(1 << 16);
+	sign_with(h, &fprs[0], 1, SIGNER_CLEAR, &one);
+	sign_with(h, &fprs[1], 1, SIGNER_CLEAR, &two);
+	keyhome_sh(h, "gpg --export >ring.gpg; cp sig b");
+	assert_int_equal(outfile_put(keyhome_file(h, "a"), 0644, one.data, one.len, &h->err), 0);
+	keyhome_sh(h, "cp a in");
+	assert_string_equal(pinned(h, a.fpr, false, false), "");
+	refused_with(pinned(h, b.fpr, false, false), "not by ");
+	refused_with(pinned(h, a.fpr, true, false), "only the primary key");
+	static const char *const hostile[][2] = {{"cat a a >in", "more than one"},
+	    {"cat a b >in", "more than one"}, {"cat b a >in", "more than one"},
+	    {"{ cat a; echo more; } >in", "more than one"},
+	    {"{ echo before; cat a; } >in", "no clear-signed text"}, {": >in", "no clear-signed"},
+	    {"sed '/^-----BEGIN PGP SIGNATURE/,$d' a >in", "no clear-signed text"},
+	    {"sed '/^-----END/d' a >in", "more than one"},
+	    {"sed 's/stable/unstable/' a >in", "is bad"}, {"cp text in", "no clear-signed text"},
+	    {"{ head -n 3 a; cat b; } >in", "more than one"}};
+	for (size_t i = 0; i < ARRAY_SIZE(hostile); i++) {
+		keyhome_sh(h, hostile[i][0]);
+		refused_with(pinned(h, a.fpr, false, false), hostile[i][1]);
+		assert_int_equal(h->err.code, ERR_TRUST);
+	}
+	_cleanup_(buf_done) struct buf sig = BUF_INIT(1 << 16);
+	sign_with(h, &fprs[0], 1, SIGNER_DETACHED_ARMOR, &sig);
+	keyhome_sh(h, "cp text in");
+	assert_string_equal(pinned(h, a.fpr, false, true), "");
+	refused_with(pinned(h, b.fpr, false, true), "not by ");
+}
+
+static void a_pinned_primary_key_may_be_bound_by_sha1(void **state)
+{
+	struct keyhome *h = *state;
+	keyhome_sh(h,
+	    "g --cert-digest-algo SHA1 --quick-gen-key 'A <a@debkit.invalid>' rsa2048 sign 1y; "
+	    "gpg --export >ring.gpg; printf 'Origin: debkit\\nSuite: stable\\n- dash\\n' >text; "
+	    "g --yes --digest-algo SHA512 --clearsign -o in text");
+	const char *fpr = keyhome_fpr(h);
+	assert_string_equal(pinned(h, fpr, true, false), "");
+	refused_with(pinned(h, fpr, false, false), "no OpenPGP public key");
+	keyhome_sh(h, "g --yes --digest-algo SHA1 --clearsign -o in text");
+	refused_with(pinned(h, fpr, true, false), "weak digest");
+	assert_int_equal(h->err.code, ERR_TRUST);
+}
+
 static void streams_are_signed_and_checked(void **state)
 {
 	struct keyhome *h = *state;
@@ -292,6 +367,8 @@ int main(void)
 	    TEST(verify_refuses_what_nobody_should_trust),
 	    TEST(only_the_keyring_counts),
 	    TEST(verify_refuses_old_revoked_and_weak),
+	    TEST(a_pin_gives_what_its_key_signed_and_nothing_else),
+	    TEST(a_pinned_primary_key_may_be_bound_by_sha1),
 	    TEST(streams_are_signed_and_checked),
 	    TEST(a_failing_stream_is_not_signed),
 	};
