@@ -407,13 +407,15 @@ static bool is_passing(CURLcode rc, long status)
 	}
 }
 
-static const char *hint(CURLcode rc)
+static const char *hint(const struct index *x, CURLcode rc)
 {
 	switch (rc) {
 	case CURLE_COULDNT_RESOLVE_HOST:
 	case CURLE_COULDNT_RESOLVE_PROXY:
 	case CURLE_COULDNT_CONNECT:
-		return " (check the network, or set PIP_INDEX_URL to an index within reach)";
+		return x->asked ? " (check the network)"
+				: " (check the network, or set PIP_INDEX_URL to an index within "
+				  "reach)";
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_CACERT_BADFILE:
 		return " (set PIP_CERT to the file of the certificate authority)";
@@ -440,7 +442,7 @@ static int judge(struct transfer *t, CURLcode rc, long status)
 		return fail(t, ERR_NETWORK, "the connection broke in each of %d tries: %s",
 		    RETRIES + 1, why);
 	if (rc != CURLE_OK)
-		return fail(t, ERR_NETWORK, "%s%s", why, hint(rc));
+		return fail(t, ERR_NETWORK, "%s%s", why, hint(t->x, rc));
 	if (status >= 500)
 		return fail(t, ERR_NETWORK,
 		    "the server answered %ld in each of %d tries; try again later", status,

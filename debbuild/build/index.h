@@ -52,6 +52,12 @@ int index_find_pinned(struct index *x, struct arena *a, const char *project, con
 int index_metadata(
     struct index *x, const struct index_file *f, struct buf *out, struct err *err) _must_check_;
 /*
+ * The whole file at url as the server keeps it, appended to out: at most out->max bytes. For what
+ * is no index page and has no known hash. *missing is set, and no error, for HTTP 404.
+ */
+int index_get(struct index *x, const char *url, struct buf *out, bool *missing,
+    struct err *err) _must_check_;
+/*
  * The whole file into path, unless path already holds these bytes: checked against sha256
  * (ERR_TRUST naming both hashes), renamed only when right. Retries a broken transfer with Range
  * up to 4 times. size is the most that is accepted (0: 4 GiB). progress may be NULL.

@@ -26,6 +26,21 @@ static int restart_buf(void *arg, struct err *err)
 	return 0;
 }
 
+int index_get(struct index *x, const char *url, struct buf *out, bool *missing, struct err *err)
+{
+	struct transfer t = {.x = x,
+	    .url = url,
+	    .limit = out->max,
+	    .write = write_buf,
+	    .restart = restart_buf,
+	    .arg = out};
+	int rc = index_receive(&t, err);
+	*missing = t.status == 404;
+	if (*missing)
+		err_clear(err);
+	return *missing ? 0 : rc;
+}
+
 int index_get_page(struct index *x, const char *url, struct buf *page, bool *missing,
     char type[INDEX_TYPE_MAX], char **final_url, struct err *err)
 {
