@@ -99,18 +99,21 @@ static const char *nvcc_version(struct arena *a, const char *nvcc)
 	return v ? arena_strndup(a, v + 3, strspn(v + 3, "0123456789.")) : NULL;
 }
 
-static const char *toolkit_if(
-    struct arena *a, const char *root, const char *cuda, const char **version)
+const char *host_toolkit_version(struct arena *a, const char *root, const char *cuda)
 {
 	_free_ char *nvcc = path_join(root, "bin/nvcc");
 	if (!path_is_exec(nvcc))
 		return NULL;
 	const char *v = nvcc_version(a, nvcc);
 	size_t n = strlen(cuda);
-	if (!v || strncmp(v, cuda, n) || v[n] != '.')
-		return NULL;
-	*version = v;
-	return arena_strdup(a, root);
+	return v && !strncmp(v, cuda, n) && v[n] == '.' ? v : NULL;
+}
+
+static const char *toolkit_if(
+    struct arena *a, const char *root, const char *cuda, const char **version)
+{
+	*version = host_toolkit_version(a, root, cuda);
+	return *version ? arena_strdup(a, root) : NULL;
 }
 
 const char *host_find_nvcc(struct arena *a, const char *cuda, const char **version)

@@ -16,5 +16,8 @@ int host_parse_toolchain(const char *word, enum host_toolchain *out, struct err 
 int host_gather(struct arena *a, const struct recipe *r, const struct matrix *m,
     const struct selection *sel, enum host_toolchain toolchain, struct host *out,
     struct err *err) _must_check_;
+/* The version of nvcc in a toolkit (folder with bin/nvcc) if it is exactly of that CUDA, or NULL.
+ */
+const char *host_toolkit_version(struct arena *a, const char *root, const char *cuda) _must_check_;
 /* The installed toolkit (folder with bin/nvcc) whose nvcc is exactly of that CUDA, or NULL. */
 const char *host_find_nvcc(struct arena *a, const char *cuda, const char **version) _must_check_;

@@ -47,5 +47,6 @@ extern const struct cmd cmd_remove;
 extern const struct cmd cmd_sign;
 extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_step;
+extern const struct cmd cmd_toolchain;
 extern const struct cmd cmd_verify;
 extern const struct cmd cmd_why;

@@ -31,6 +31,7 @@ static const struct cmd *const commands[] = {
     &cmd_sign,
     &cmd_snapshot,
     &cmd_step,
+    &cmd_toolchain,
     &cmd_verify,
     &cmd_why,
 };
