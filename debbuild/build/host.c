@@ -177,9 +177,9 @@ static int choose_route(struct arena *a, const struct matrix *m, const char *cud
 	}
 	if (want == TOOLCHAIN_NVCC)
 		return err_set(err, ERR_TOOL,
-		    "no nvcc of CUDA %s found in CUDA_HOME, /usr/local/cuda-%s or PATH: install "
-		    "NVIDIA's cuda-nvcc of that version, set CUDA_HOME to it, or use --toolchain clang",
-		    cuda, cuda);
+		    "no nvcc of CUDA %s found in CUDA_HOME, /usr/local/cuda-%s or PATH: run debkit "
+		    "toolchain --cuda %s, or use --toolchain clang",
+		    cuda, cuda, cuda);
 	if (t && !strcmp(t->route, "nvcc"))
 		return err_set(err, ERR_USAGE,
 		    "CUDA %s is built with nvcc alone, which debkit puts together from wheels "

@@ -34,7 +34,7 @@ ok "plan for 12.6" plan $cu126
 ok "it takes clang and ptxas 12.6" has '^compiler +clang .*, ptxas 12\.6\.'
 fails "13.0 with clang" 2 'leave out --toolchain clang' \
 	with "$cache" "$top/templates" plan --cuda 13.0 --toolchain clang
-fails "12.6 with nvcc" 1 'no nvcc of CUDA 12.6.*CUDA_HOME' \
+fails "12.6 with nvcc" 1 'debkit toolchain --cuda 12.6' \
 	with "$cache" "$top/templates" plan --cuda 12.6 --toolchain nvcc
 
 # Fills the real cache with the inputs: nothing compiles.
