@@ -21,7 +21,9 @@ struct build_opts {
 	    {"arch", 0, OPT_LIST, "CC[,CC...]",                                                    \
 		"GPU archs, such as 9.0,12.0; default: those of the arch table", &(b).archs},      \
 	    {"toolchain", 0, OPT_STRING, "auto|nvcc|clang",                                        \
-		"the device compiler; auto: nvcc of that CUDA, else clang", &(b).toolchain},       \
+		"the device compiler; auto: nvcc of that CUDA, installed or from wheels, else "    \
+		"clang",                                                                           \
+		&(b).toolchain},                                                                   \
 	{                                                                                          \
 		"jobs", 'j', OPT_UINT, "N", "compile jobs at once; default: one for each CPU",     \
 		    &(b).jobs                                                                      \
