@@ -67,7 +67,7 @@ static int check_known(struct desk *d, size_t i, struct err *err)
 	struct ident now;
 	struct deb_row row;
 	int64_t deb;
-	if (!c || d->spec->paranoid || ident_get(d->spec->files->v[i], &now) < 0)
+	if (!c || !c->row.id || d->spec->paranoid || ident_get(d->spec->files->v[i], &now) < 0)
 		return 0;
 	int found = state_find_source(c->repo->state, &now, &deb, err);
 	if (found == 1)
@@ -149,7 +149,7 @@ static int compare(struct desk *d, struct pkg *p, bool *listed, struct err *err)
 			    "'%s': versions %s and %s of %s have the same file name; raise the "
 			    "upstream version",
 			    p->from, row.version, p->version, p->name);
-		if (is_pool_file(c, p))
+		if (!p->staged && is_pool_file(c, p))
 			p->from = NULL;
 		return found < 0 ? -1 : state_put_deb(state, p, &p->deb, err);
 	}

@@ -224,9 +224,9 @@ int txn_copy(struct txn *t, unsigned phase, const char *name, const char *from, 
 static int create_unnamed(const char *path, struct err *err)
 {
 	_free_ char *dir = path_dir(path);
-	if (path_mkdirs(dir, err) < 0)
-		return -1;
 	int fd = open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0644);
+	if (fd < 0 && errno == ENOENT && path_mkdirs(dir, err) == 0)
+		fd = open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0644);
 	if (fd >= 0)
 		fchmod(fd, 0644);
 	return fd;
@@ -259,13 +259,21 @@ static int place_copy(const char *name, const char *path, const char *from, stru
 	return 1;
 }
 
+static int try_link(const char *path, const char *from)
+{
+	return linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
 /* As place_copy. Anything that prevents a link leaves the copy to be tried. */
 static int place_link(const char *path, const char *from, struct err *err)
 {
-	if (path_mkdirs_for(path, err) < 0)
-		return -1;
-	return txn_fault("link") < 0 ||
-	       linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW) < 0;
+	if (txn_fault("link") < 0)
+		return err_sys(err, "cannot create '%s'", path);
+	if (try_link(path, from) == 0)
+		return 0;
+	if (errno != ENOENT)
+		return 1;
+	return path_mkdirs_for(path, err) < 0 ? -1 : try_link(path, from) < 0;
 }
 
 int txn_place(struct txn *t, unsigned phase, const char *name, const char *from, bool may_link,

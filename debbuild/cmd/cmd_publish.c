@@ -6,7 +6,10 @@
 #include "cmd.h"
 #include "repo_opts.h"
 
+#include <malloc.h>
 #include <string.h>
+
+#define KEPT_MEMORY (16 << 20)
 
 static const char *component = "main", *url, *keyring;
 static const char *codename, *origin, *label, *description, *valid_days;
@@ -137,6 +140,10 @@ static int run(const struct strv *operands, struct err *err)
 	spec.suite = repo_opts.suite;
 	spec.repo = repo_opts_spec(true);
 	spec.repo.forget = rebuild;
+	/* Thousands of packages are read into buffers of the same size: they are kept, not given
+	 * back and asked for again. */
+	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
+	mallopt(M_MMAP_THRESHOLD, KEPT_MEMORY);
 	if (publish_run(&spec, &res, err) < 0)
 		return -1;
 	report(&spec, &res);
