@@ -276,6 +276,24 @@ static int place_link(const char *path, const char *from, struct err *err)
 	return path_mkdirs_for(path, err) < 0 ? -1 : try_link(path, from) < 0;
 }
 
+/* Folders that were made for a file that did not come to stay; one that is not empty stays. */
+static void remove_empty_parents(const struct txn *t, const char *path)
+{
+	_free_ char *dir = xstrdup(path);
+	for (char *slash; (slash = strrchr(dir, '/')) > dir + strlen(t->root);) {
+		*slash = '\0';
+		if (rmdir(dir) < 0)
+			return;
+	}
+}
+
+static void remove_placed(struct txn *t, size_t i)
+{
+	_free_ char *path = path_join(t->root, t->placed.v[i]);
+	unlink(path); /* an unused file in the pool is no harm */
+	remove_empty_parents(t, path);
+}
+
 int txn_place(struct txn *t, unsigned phase, const char *name, const char *from, bool may_link,
     struct err *err)
 {
@@ -287,24 +305,14 @@ int txn_place(struct txn *t, unsigned phase, const char *name, const char *from,
 		rc = place_copy(name, path, from, err);
 	if (rc == 1)
 		return txn_copy(t, phase, name, from, err);
-	if (rc < 0)
+	if (rc < 0) {
+		remove_empty_parents(t, path);
 		return -1;
+	}
 	pthread_mutex_lock(&t->mutex);
 	strv_add(&t->placed, name);
 	pthread_mutex_unlock(&t->mutex);
 	return 0;
-}
-
-static void remove_placed(struct txn *t, size_t i)
-{
-	_free_ char *path = path_join(t->root, t->placed.v[i]);
-	unlink(path); /* an unused file in the pool is no harm */
-	/* Folders that were made for it go too; one that is not empty stays. */
-	for (char *slash; (slash = strrchr(path, '/')) > path + strlen(t->root);) {
-		*slash = '\0';
-		if (rmdir(path) < 0)
-			return;
-	}
 }
 
 static int stage_link(

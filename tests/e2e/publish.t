@@ -286,6 +286,54 @@ ok "--link makes hard links" bash -c "'$DEBKIT' publish --repo linked --suite st
 	test debs/b.deb -ef linked/pool/main/t/tool-b/tool-b_2.0~rc1+x-1_amd64.deb"
 ok "publish makes copies" bash -c "! test debs/b.deb -ef '$repo/pool/main/t/tool-b/tool-b_2.0~rc1+x-1_amd64.deb'"
 
+# A disk that is really full, and then no longer.
+full_disk() {
+	mkdir small && mount -t tmpfs -o size=600k tmpfs small || return
+	head -c 500000 /dev/urandom >random
+	mkdir -p big/DEBIAN && cp random big/ && printf '%s\n' 'Package: big' 'Version: 1' 'Architecture: amd64' \
+		'Maintainer: Test <test@debkit.invalid>' 'Description: big' >big/DEBIAN/control
+	dpkg-deb --root-owner-group -Znone -b big big.deb >/dev/null || return
+	"$DEBKIT" publish --repo small/r --suite stable --sign-key "$fpr" --unsigned-ok debs/b.deb || return
+	apt_root rf "[signed-by=$key] file:$work/small/r stable main"
+	! "$DEBKIT" publish --repo small/r --suite stable --unsigned-ok big.deb 2>said || return
+	grep -q 'No space left' said && [ "$(grep -c '^debkit: error' said)" = 1 ] || return
+	updates rf tool-b '2.0~rc1+x-1' && ! find small/r -name 'big*' | grep . || return
+	mount -o remount,size=3m small && "$DEBKIT" publish --repo small/r --suite stable --unsigned-ok big.deb &&
+		updates rf tool-b '2.0~rc1+x-1' big 1
+}
+full_disk_and_back() {
+	full_disk
+	local rc=$?
+	umount small 2>/dev/null
+	return $rc
+}
+ok "a full disk: one line, the old list, and then the new one" full_disk_and_back
+
+# A repository that reprepro made, and files that were damaged in the pool.
+adopt() {
+	mkdir -p foreign/conf && printf '%s\n' 'Codename: stable' 'Suite: stable' 'Architectures: amd64 arm64' \
+		'Components: main' "SignWith: $fpr" >foreign/conf/distributions
+	reprepro --silent -P optional -S misc -b foreign includedeb stable debs/a1.deb debs/c.deb || return
+	apt_root rt "[signed-by=$key] file:$work/foreign stable main"
+	"$DEBKIT" publish --repo foreign --suite stable --sign-key "$fpr" --unsigned-ok debs/b.deb &&
+		updates rt liba 1.0-1 tool-b '2.0~rc1+x-1' tool-c 1.0
+}
+ok "a repository that reprepro made goes on" adopt
+heal() {
+	local file=$work/foreign/pool/main/t/tool-b/tool-b_2.0~rc1+x-1_amd64.deb
+	printf x | dd of="$file" bs=1 seek=300 conv=notrunc 2>/dev/null
+	"$DEBKIT" publish --repo foreign --suite stable --unsigned-ok debs/b.deb && ! cmp -s debs/b.deb "$file" &&
+		"$DEBKIT" publish --repo foreign --suite stable --unsigned-ok --paranoid debs/b.deb &&
+		cmp debs/b.deb "$file"
+}
+ok "--paranoid reads the pool, and replaces what is damaged" heal
+keep_all() {
+	"$DEBKIT" publish --repo foreign --suite stable --unsigned-ok v/1.deb v/2.deb v/3.deb &&
+		"$DEBKIT" publish --repo foreign --suite stable --keep 1 &&
+		updates rt liba 1.0-1 tool-b '2.0~rc1+x-1' tool-c 1.0 tool-v 3.0
+}
+ok "--keep without files looks at all packages" keep_all
+
 # Only a check.
 ok "--check-only says yes" "$DEBKIT" publish --check-only --unsigned-ok debs
 ok "and writes nothing" bash -c "'$DEBKIT' publish --check-only --unsigned-ok --repo none --suite x debs && ! test -e none"
