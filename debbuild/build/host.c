@@ -1,7 +1,6 @@
 #include "host.h"
 
 #include <ctype.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,8 @@
 #include "../base/arena.h"
 #include "../base/buf.h"
 #include "../base/err.h"
+#include "../base/intr.h"
+#include "../base/limits.h"
 #include "../base/path.h"
 #include "../base/proc.h"
 #include "../base/strv.h"
@@ -17,8 +18,9 @@
 #include "pyheaders.h"
 #include "recipe.h"
 
-/* What a program says of itself. */
+/* What a program says of itself, and how long it may think of it: it may lie on a slow server. */
 #define SAID_MAX ((size_t)1 << 20)
+#define SAY_IN_S 60
 
 int host_parse_toolchain(const char *word, enum host_toolchain *out, struct err *err)
 {
@@ -38,13 +40,37 @@ static const char *ask(
     struct arena *a, char *const *argv, char *const *env, const char *package, struct err *err)
 {
 	_cleanup_(buf_done) struct buf said = BUF_INIT(SAID_MAX);
-	if (proc_check(&(struct proc_spec){.argv = argv, .env = env, .out = &said}, err) < 0) {
-		err_hint(err, "; it is in the package %s", package);
+	_free_ char *program = path_find_program(argv[0], NULL);
+	if (!program) {
+		err_set(
+		    err, ERR_TOOL, "program '%s' not found: apt-get install %s", argv[0], package);
 		return NULL;
 	}
+	if (proc_check(
+		&(struct proc_spec){.argv = argv, .env = env, .out = &said, .timeout_s = SAY_IN_S},
+		err) < 0 ||
+	    buf_check(&said, argv[0], err) < 0)
+		return NULL;
 	while (said.len && said.data[said.len - 1] == '\n')
 		buf_truncate(&said, said.len - 1);
 	return arena_strdup(a, buf_str(&said));
+}
+
+/* The name of an architecture, which becomes part of names of files. */
+static const char *ask_arch(struct arena *a, const char *query, struct err *err)
+{
+	/* The machine's own, not that of a cross build. */
+	static char *env[] = {
+	    "DEB_HOST_ARCH", "DEB_HOST_MULTIARCH", "DEB_HOST_GNU_TYPE", "CC", NULL};
+	const char *said =
+	    ask(a, (char *[]){"dpkg-architecture", (char *)query, NULL}, env, "dpkg-dev", err);
+	if (!said || (*said && !said[strspn(said, "abcdefghijklmnopqrstuvwxyz0123456789-_")]))
+		return said;
+	err_set(err, ERR_TOOL,
+	    "dpkg-architecture said '%.80s', which is no name of an architecture: look which "
+	    "dpkg-architecture is in PATH",
+	    said);
+	return NULL;
 }
 
 static const char *first_line(struct arena *a, const char *text)
@@ -58,12 +84,8 @@ static int ask_dpkg(struct arena *a, struct host *h, struct err *err)
 	static char *env[] = {"DEB_BUILD_MAINT_OPTIONS=hardening=+all optimize=-lto "
 			      "reproducible=-fixfilepath,-fixdebugpath",
 	    "DEB_BUILD_OPTIONS", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", NULL};
-	h->deb_arch =
-	    ask(a, (char *[]){"dpkg-architecture", "-qDEB_HOST_ARCH", NULL}, NULL, "dpkg-dev", err);
-	if (!h->deb_arch)
-		return -1;
-	h->multiarch = ask(a, (char *[]){"dpkg-architecture", "-qDEB_HOST_MULTIARCH", NULL}, NULL,
-	    "dpkg-dev", err);
+	h->deb_arch = ask_arch(a, "-qDEB_HOST_ARCH", err);
+	h->multiarch = h->deb_arch ? ask_arch(a, "-qDEB_HOST_MULTIARCH", err) : NULL;
 	if (!h->multiarch)
 		return -1;
 	const char *cpp =
@@ -139,15 +161,15 @@ const char *host_find_nvcc(struct arena *a, const char *cuda, const char **versi
 	return fetched ? toolkit_if(a, fetched, cuda, version) : found;
 }
 
-/* The first clang of at least 22, which knows CUDA 12.8. */
-static const char *find_clang(struct arena *a, const char **version)
+/* The first clang of at least 22, which knows CUDA 12.8. why: of one that does not run. */
+static const char *find_clang(struct arena *a, const char **version, struct err *why)
 {
 	static const char *const names[] = {"clang++-22", "clang++-23", "clang++-24", "clang++"};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		_free_ char *program = path_find_program(names[i], NULL);
 		if (!program)
 			continue;
-		const char *said = ask(a, (char *[]){program, "--version", NULL}, NULL, "", NULL);
+		const char *said = ask(a, (char *[]){program, "--version", NULL}, NULL, "", why);
 		const char *v = said ? strstr(said, "clang version ") : NULL;
 		if (!v || atoi(v + strlen("clang version ")) < 22)
 			continue;
@@ -158,10 +180,36 @@ static const char *find_clang(struct arena *a, const char **version)
 	return NULL;
 }
 
+/* A toolkit that the user names must run; another version is no fault. */
+static int check_home(struct arena *a, struct err *err)
+{
+	const char *home = getenv("CUDA_HOME");
+	if (!home || !*home)
+		return 0;
+	char *nvcc = arena_printf(a, "%s/bin/nvcc", home);
+	if (!path_is_exec(nvcc) || ask(a, (char *[]){nvcc, "--version", NULL}, NULL, "", err))
+		return 0;
+	return err_hint(
+	    err, "; mend the toolkit in CUDA_HOME, unset that, or use --toolchain clang");
+}
+
+static int no_clang(
+    enum host_toolchain want, const char *cuda, const struct err *why, struct err *err)
+{
+	_free_ char *no_nvcc = want == TOOLCHAIN_CLANG
+				   ? xstrdup("")
+				   : xasprintf("no nvcc of CUDA %s found, and ", cuda);
+	return err_set(err, ERR_TOOL, "%s%s", no_nvcc,
+	    why->code ? why->msg : "no clang 22 found: apt-get install clang-22");
+}
+
 static int choose_route(struct arena *a, const struct matrix *m, const char *cuda,
     enum host_toolchain want, struct host *h, struct err *err)
 {
 	const char *version = NULL;
+	struct err why = {0};
+	if (want != TOOLCHAIN_CLANG && check_home(a, err) < 0)
+		return -1;
 	if (want != TOOLCHAIN_CLANG)
 		h->toolkit_root = host_find_nvcc(a, cuda, &version);
 	if (h->toolkit_root) {
@@ -185,10 +233,9 @@ static int choose_route(struct arena *a, const struct matrix *m, const char *cud
 		    "CUDA %s is built with nvcc alone, which debkit puts together from wheels "
 		    "where none is installed: leave out --toolchain clang",
 		    cuda);
-	h->clang = find_clang(a, &version);
+	h->clang = find_clang(a, &version, &why);
 	if (!h->clang)
-		return err_set(err, ERR_TOOL,
-		    "neither nvcc of CUDA %s nor clang 22 found: apt-get install clang-22", cuda);
+		return no_clang(want, cuda, &why, err);
 	h->route = ROUTE_CLANG;
 	h->compiler =
 	    arena_printf(a, "clang %s, ptxas %s", version, t ? t->parts[0].version : cuda);
@@ -242,35 +289,18 @@ static int hash_support(struct arena *a, const struct recipe *r, struct host *h,
 	return 0;
 }
 
-static uint64_t memory_available(void)
-{
-	_cleanup_(buf_done) struct buf text = BUF_INIT(1 << 20);
-	unsigned long long kib = 0;
-	const char *at = path_read("/proc/meminfo", &text, NULL) == 0
-			     ? strstr(buf_str(&text), "MemAvailable:")
-			     : NULL;
-	if (at)
-		sscanf(at, "MemAvailable: %llu", &kib);
-	return (uint64_t)kib << 10;
-}
-
-static unsigned cpus_available(void)
-{
-	cpu_set_t set;
-	return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-}
-
 int host_gather(struct arena *a, const struct recipe *r, const struct matrix *m,
     const struct selection *sel, enum host_toolchain toolchain, struct host *out, struct err *err)
 {
-	struct host h = {.memory = memory_available(), .cpus = cpus_available()};
+	struct host h = {.memory = limits_memory(""), .cpus = limits_cpus("")};
 	_free_ char *ninja = path_find_program("ninja", NULL);
 	if (!ninja)
 		return err_set(
 		    err, ERR_TOOL, "program 'ninja' not found: apt-get install ninja-build");
 	if (matrix_check_cuda(m, sel->cuda, err) < 0 || ask_dpkg(a, &h, err) < 0 ||
 	    find_cxx(a, &h, err) < 0 || choose_route(a, m, sel->cuda, toolchain, &h, err) < 0 ||
-	    hash_support(a, r, &h, err) < 0 || find_pythons(a, m, sel, &h, err) < 0)
+	    hash_support(a, r, &h, err) < 0 || find_pythons(a, m, sel, &h, err) < 0 ||
+	    intr_check(err) < 0)
 		return -1;
 	*out = h;
 	return 0;

@@ -13,6 +13,8 @@
 
 /* A slow device source needs up to this much memory (3.4 GB measured with nvcc 13.0). */
 #define HEAVY_BYTES ((uint64_t)3500 << 20)
+/* Another step, up to this much (200 MB measured). */
+#define LIGHT_BYTES ((uint64_t)256 << 20)
 
 static char *known_torches(const struct matrix *m, const char *cuda)
 {
@@ -264,7 +266,12 @@ static void choose_packages(struct arena *a, const struct selection *sel, struct
 
 static void choose_jobs(const struct selection *sel, struct plan *p)
 {
-	p->jobs = sel->jobs ? sel->jobs : p->host->cpus;
+	uint64_t light = p->host->memory / LIGHT_BYTES;
+	p->jobs = p->host->cpus;
+	if (p->host->memory && light < p->jobs)
+		p->jobs = light < 1 ? 1 : (unsigned)light;
+	if (sel->jobs)
+		p->jobs = sel->jobs;
 	uint64_t fit = p->host->memory / HEAVY_BYTES;
 	p->heavy_jobs = fit < 1 ? 1 : fit < p->jobs ? (unsigned)fit : p->jobs;
 }
