@@ -21,6 +21,8 @@ char *path_absolute(const char *path, struct err *err) _must_check_;
 /* Where a symbolic link leads in the end, for a caller that exchanges the file itself; path if it
  * is no link, or leads nowhere. Owned by the caller. */
 char *path_follow(const char *path) _malloc_;
+/* Makes the whole file system of a folder durable: for a folder of many new files. */
+int path_sync(const char *dir, struct err *err) _must_check_;
 /* A relative member name with no empty, "." or ".." part and no NUL or newline: may be joined. */
 bool path_is_safe_member(const char *name) _must_check_;
 bool path_exists(const char *path) _must_check_;

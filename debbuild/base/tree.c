@@ -68,6 +68,12 @@ int path_walk(const char *dir, struct strv *names, struct err *err)
 	return 0;
 }
 
+int path_sync(const char *dir, struct err *err)
+{
+	_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 || syncfs(fd) < 0 ? err_sys(err, "cannot write '%s'", dir) : 0;
+}
+
 static int remove_in(int dirfd, const char *name, const char *shown, struct err *err)
 {
 	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)

@@ -17,6 +17,7 @@
 #include "../base/xalloc.h"
 #include "index.h"
 #include "indexes.h"
+#include "intact.h"
 #include "lockfile.h"
 #include "matrix.h"
 #include "plan.h"
@@ -95,12 +96,68 @@ static void on_bytes(void *arg, uint64_t done, uint64_t total)
 		f->report->progress(f->report->arg, f->plan->sdist->file, done, total);
 }
 
+/* 1 if the folder is there and whole, 0 if it must be fetched. */
+static int is_there(const struct fetch *f, const char *dir, struct err *err)
+{
+	bool there, damaged;
+	if (intact_check(dir, &there, &damaged, err) < 0)
+		return -1;
+	_free_ char *text = xasprintf("'%s' is not as it was fetched; fetching it again", dir);
+	if (damaged)
+		note(f, text);
+	return there;
+}
+
+/* A fetched folder, complete on disk, gets its name. */
+static int settle(const char *tmp, const char *dir, struct err *err)
+{
+	if (path_sync(tmp, err) < 0)
+		return -1;
+	return rename(tmp, dir) < 0 ? err_sys(err, "cannot rename '%s' to '%s'", tmp, dir) : 0;
+}
+
+/* What the recipe names must have come out of the archive. */
+static int check_source(const struct plan *p, const char *dir, const char *archive, struct err *err)
+{
+	_cleanup_(strv_done) struct strv names = STRV_INIT;
+	strv_add(&names, "PKG-INFO");
+	strv_add(&names, p->recipe->host_source);
+	for (char **s = p->recipe->device_sources; *s; s++)
+		strv_add(&names, *s);
+	for (char **s = p->recipe->python_packages; *s; s++)
+		strv_add(&names, *s);
+	for (size_t i = 0; i < names.n; i++) {
+		_free_ char *path = path_join(dir, names.v[i]);
+		if (!path_exists(path))
+			return err_set(err, ERR_FORMAT,
+			    "tar unpacked no '%s' from '%s': look at the recipe, and which tar is "
+			    "in PATH",
+			    names.v[i], archive);
+	}
+	return 0;
+}
+
+static int unpack_source(
+    const struct plan *p, const char *archive, const char *dir, struct err *err)
+{
+	_free_ char *tmp = xasprintf("%s.tmp", dir);
+	if (path_remove_tree(tmp, err) < 0 || path_mkdirs(tmp, err) < 0)
+		return -1;
+	char *argv[] = {"tar", "-xf", (char *)archive, "-C", tmp, "--strip-components=1",
+	    "--no-same-owner", NULL};
+	static char *env[] = {"TAR_OPTIONS", NULL};
+	if (proc_check(&(struct proc_spec){.argv = argv, .env = env}, err) < 0)
+		return err_wrap(err, "cannot unpack '%s'", archive);
+	return check_source(p, tmp, archive, err) < 0 ? -1 : settle(tmp, dir, err);
+}
+
 static int fetch_sdist(struct fetch *f, struct err *err)
 {
 	const struct lock_entry *e = f->plan->sdist;
 	_free_ char *dir = inputs_source_dir(f->plan, f->cache);
-	if (path_is_dir(dir))
-		return 0;
+	int there = is_there(f, dir, err);
+	if (there)
+		return there < 0 ? -1 : 0;
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	struct index *x;
 	struct index_file file;
@@ -109,15 +166,8 @@ static int fetch_sdist(struct fetch *f, struct err *err)
 	    index_find_pinned(x, &a, e->project, e->file, e->sha256, e->size, &file, err) < 0 ||
 	    index_fetch(x, file.url, e->sha256, e->size, path, on_bytes, f, err) < 0)
 		return -1;
-	_free_ char *tmp = xasprintf("%s.tmp", dir);
-	if (path_remove_tree(tmp, err) < 0 || path_mkdirs(tmp, err) < 0)
+	if (unpack_source(f->plan, path, dir, err) < 0)
 		return -1;
-	char *argv[] = {
-	    "tar", "-xf", path, "-C", tmp, "--strip-components=1", "--no-same-owner", NULL};
-	if (proc_check(&(struct proc_spec){.argv = argv}, err) < 0)
-		return err_wrap(err, "cannot unpack '%s'", path);
-	if (rename(tmp, dir) < 0)
-		return err_sys(err, "cannot rename '%s' to '%s'", tmp, dir);
 	_free_ char *text =
 	    xasprintf("fetched %s, %llu bytes", e->file, (unsigned long long)e->size);
 	note(f, text);
@@ -132,7 +182,8 @@ static int fetch_sdk(struct fetch *f, size_t i, struct err *err)
 	struct sdk_cost cost = {0};
 	if (!e->record_sha256)
 		return err_set(err, ERR_TRUST, "'%s' has no Record-Sha256 in the lock", e->file);
-	if (path_mkdirs_for(dir, err) < 0 || indexes_get(&f->indexes, e->index, &x, err) < 0 ||
+	if (is_there(f, dir, err) < 0 || path_mkdirs_for(dir, err) < 0 ||
+	    indexes_get(&f->indexes, e->index, &x, err) < 0 ||
 	    sdk_fetch(x, e->file, e->sha256, e->record_sha256, f->plan->cuda, dir, &cost, err) < 0)
 		return -1;
 	if (!cost.bytes)
@@ -176,8 +227,9 @@ static bool want_member(void *arg, const char *member)
 static int fetch_part(struct fetch *f, const struct lock_entry *e, char **members, struct err *err)
 {
 	_free_ char *dir = part_dir(f->cache, e, members);
-	if (path_is_dir(dir))
-		return 0;
+	int there = is_there(f, dir, err);
+	if (there)
+		return there < 0 ? -1 : 0;
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	struct index *x;
 	struct index_file file;
@@ -229,8 +281,9 @@ static int fetch_toolkit(struct fetch *f, struct err *err)
 	if (fetch_part(f, p->runtime, runtime_members, err) < 0)
 		return -1;
 	_free_ char *dir = toolkit_dir(p, f->cache);
-	if (path_is_dir(dir))
-		return 0;
+	int there = is_there(f, dir, err);
+	if (there)
+		return there < 0 ? -1 : 0;
 	_free_ char *tmp = xasprintf("%s.tmp", dir);
 	if (path_remove_tree(tmp, err) < 0)
 		return -1;
@@ -243,9 +296,7 @@ static int fetch_toolkit(struct fetch *f, struct err *err)
 		    merge_part(part, tmp, err) < 0)
 			return -1;
 	}
-	if (rename(tmp, dir) < 0)
-		return err_sys(err, "cannot rename '%s' to '%s'", tmp, dir);
-	return 0;
+	return settle(tmp, dir, err);
 }
 
 static int fetch_pythons(struct fetch *f, struct err *err)

@@ -200,7 +200,7 @@ static void note_failure(struct run *r, const char *line)
 		note_failed_step(r, line);
 	}
 	bool own = str_starts(line, "ninja: ");
-	if (r->since_failed == 3 && !own)
+	if (r->since_failed == 3 && !own && !str_starts(line, "FAILED: "))
 		snprintf(r->said, sizeof r->said, "%s", line);
 	else if (!r->since_failed && own && !str_starts(line, "ninja: Entering "))
 		snprintf(r->said, sizeof r->said, "%s", line + strlen("ninja: "));

@@ -279,6 +279,16 @@ static int read_script(const struct stage_context *c, const struct plan_package 
 	return 0;
 }
 
+int pack_check_target(const struct plan_package *pkg, const char *out, struct err *err)
+{
+	_free_ char *path = deb_path(out, pkg);
+	struct stat st;
+	if (lstat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
+		return 0;
+	return err_set(err, ERR_SYSTEM,
+	    "'%s' is there and is no regular file: move it away, or choose another --out", path);
+}
+
 int pack_package(struct arena *a, const struct stage_context *c, const struct plan_package *pkg,
     const char *out, struct pack_result *res, struct err *err)
 {
@@ -307,7 +317,9 @@ int pack_package(struct arena *a, const struct stage_context *c, const struct pl
 	if (c->sign_key && debsig_sign(fresh, fresh, c->sign_key, err) < 0)
 		return err_wrap(err, "cannot sign %s", pkg->name);
 	if (check_result(fresh, res, err) < 0)
-		return err_wrap(err, "%s is not fit to ship", pkg->name);
+		return err_wrap(err,
+		    !err || err->code == ERR_SYSTEM ? "cannot check %s" : "%s is not fit to ship",
+		    pkg->name);
 	if (rename(fresh, res->path) < 0)
 		return err_sys(err, "cannot rename '%s' to '%s'", fresh, res->path);
 	res->unchanged = false;

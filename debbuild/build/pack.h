@@ -28,6 +28,9 @@ struct pack_result {
  */
 int pack_package(struct arena *a, const struct stage_context *c, const struct plan_package *pkg,
     const char *out, struct pack_result *res, struct err *err) _must_check_;
+/* Fails if something lies under the package's name that must not be replaced, such as a folder. */
+int pack_check_target(
+    const struct plan_package *pkg, const char *out, struct err *err) _must_check_;
 /* True, with res filled, if OUT holds the package made from the same inputs; reads no .deb. */
 bool pack_is_current(struct arena *a, const struct stage_context *c, const struct plan_package *pkg,
     const char *out, struct pack_result *res);

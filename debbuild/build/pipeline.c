@@ -108,6 +108,8 @@ static int compile(struct arena *a, const struct pipeline_request *r, const stru
 	if (n < 0)
 		return err_sys(err, "cannot tell where debkit itself lies");
 	program[n] = '\0';
+	if (access(c->cache, W_OK) == 0 && path_mkdirs(objects, err) < 0)
+		return -1;
 	ninja_write(c->plan, program, objects, r->launcher, &text);
 	if (buf_check(&text, "build.ninja", err) < 0 ||
 	    outfile_put_if_changed(graph, 0644, text.data, text.len, err) < 0)
@@ -175,6 +177,9 @@ static int fetch(
 	    .note = events->note, .progress = events->bytes, .arg = events->arg};
 	if (path_mkdirs(cache, err) < 0)
 		return -1;
+	/* A cache that others fill, and that holds all, need not be writable. */
+	if (access(cache, W_OK) < 0)
+		return inputs_fetch(p, cache, &report, err);
 	if (lock_take(path, false, NULL, &lock, err) < 0) {
 		if (err->code != ERR_CONFLICT)
 			return -1;
@@ -199,12 +204,48 @@ static int pack(struct arena *a, const struct stage_context *c, const char *dir,
 	return 0;
 }
 
+/* Names that go into build.ninja and into lists of files, one on each line. */
+static int check_names(const char *dir, const char *cache, const char *launcher, struct err *err)
+{
+	const struct {
+		const char *what, *name;
+	} v[] = {{"--out", dir}, {"the cache's folder", cache}, {"--launcher", launcher}};
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++)
+		if (v[i].name && strpbrk(v[i].name, "\n\r"))
+			return err_set(err, ERR_USAGE, "%s '%s' holds a line end: choose another",
+			    v[i].what, v[i].name);
+	return 0;
+}
+
+/* Found now, and not after a long compilation. */
+static int check_places(const struct plan *p, const char *dir, const char *cache, struct err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	if (tmp && *tmp && !(path_is_dir(tmp) && access(tmp, W_OK | X_OK) == 0))
+		return err_set(err, ERR_SYSTEM,
+		    "TMPDIR '%s' is no folder that can be written: set it to one, or unset it",
+		    tmp);
+	for (size_t i = 0; i < p->n_packages; i++)
+		if (pack_check_target(&p->packages[i], dir, err) < 0)
+			return -1;
+	return check_space(p, dir, err) < 0 ? -1 : check_space(p, cache, err);
+}
+
+static void note_compiler(const struct host *h, const struct pipeline_events *events)
+{
+	_free_ char *text = xasprintf("compiling with %s%s%s", h->compiler,
+	    h->toolkit_root ? " in " : "", h->toolkit_root ? h->toolkit_root : "");
+	events->note(events->arg, text);
+}
+
 static int build(struct arena *a, const struct pipeline_request *r, const struct pipeline_plan *pp,
     struct stage_context *c, const char *dir, const struct pipeline_events *events,
     struct pipeline_result *out, struct err *err)
 {
-	if (check_space(c->plan, dir, err) < 0 || check_space(c->plan, c->cache, err) < 0 ||
-	    fetch(c->plan, c->cache, events, err) < 0 ||
+	if (check_places(c->plan, dir, c->cache, err) < 0)
+		return -1;
+	note_compiler(&pp->host, events);
+	if (fetch(c->plan, c->cache, events, err) < 0 ||
 	    inputs_link(c->plan, c->cache, c->work, err) < 0 ||
 	    compile(a, r, c, events, &out->partial, err) < 0)
 		return -1;
@@ -221,7 +262,8 @@ int pipeline_build(struct arena *a, const struct pipeline_request *r,
 	_close_ int lock = -1;
 	_free_ char *dir = path_absolute(r->out, err);
 	_free_ char *cache = path_cache_dir(err);
-	if (!dir || !cache || pipeline_plan(a, r, &pp, err) < 0 || path_mkdirs(dir, err) < 0)
+	if (!dir || !cache || check_names(dir, cache, r->launcher, err) < 0 ||
+	    pipeline_plan(a, r, &pp, err) < 0 || path_mkdirs(dir, err) < 0)
 		return -1;
 	_free_ char *lock_path = path_join(dir, ".debkit.lock");
 	_free_ char *work = xasprintf("%s/work/%s-%s", dir, pp.recipe.name, pp.plan.flavour);

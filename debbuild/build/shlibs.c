@@ -105,9 +105,14 @@ int shlibs_depends(struct arena *a, const struct plan *p, const char *work,
 	for (size_t i = 0; i < objects->n; i++)
 		strv_addf(&argv, "-e%s", objects->v[i]);
 	_cleanup_(buf_done) struct buf said = BUF_INIT(1 << 20), talk = BUF_INIT(1 << 20);
+	/* This machine's libraries count, and no other arch's. */
+	static char *env[] = {"LD_LIBRARY_PATH", "DEB_HOST_ARCH", "DEB_HOST_MULTIARCH",
+	    "DEB_HOST_GNU_TYPE", "CC", NULL};
 	if (proc_check(
-		&(struct proc_spec){.argv = argv.v, .dir = dir, .out = &said, .errout = &talk},
-		err) < 0)
+		&(struct proc_spec){
+		    .argv = argv.v, .env = env, .dir = dir, .out = &said, .errout = &talk},
+		err) < 0 ||
+	    buf_check(&said, "what dpkg-shlibdeps wrote", err) < 0)
 		return -1;
 	static const char prefix[] = "shlibs:Depends=";
 	if (!str_starts(buf_str(&said), prefix))

@@ -103,6 +103,17 @@ static int put_template(const struct stage_context *c, const struct plan_package
 	return put_text(dir, name, buf_str(&text), text.len, err);
 }
 
+/* RFC 1952: it begins with a magic and ends with the size of what was packed. */
+static bool is_gzip_of(const struct buf *packed, size_t len)
+{
+	if (packed->len < 18)
+		return false;
+	const unsigned char *p = (const unsigned char *)packed->data, *end = p + packed->len - 4;
+	uint32_t size =
+	    end[0] | (uint32_t)end[1] << 8 | (uint32_t)end[2] << 16 | (uint32_t)end[3] << 24;
+	return p[0] == 0x1f && p[1] == 0x8b && size == (uint32_t)len;
+}
+
 /* changelog.Debian.gz as Debian policy 12.7 wants it: gzip -9, no name, no time. */
 static int put_changelog(
     const struct stage_context *c, const struct plan_package *pkg, const char *dir, struct err *err)
@@ -111,11 +122,17 @@ static int put_changelog(
 	if (stage_expand(c, pkg, NULL, "changelog.in", &text, err) < 0)
 		return -1;
 	char *argv[] = {"gzip", "-9n", NULL};
-	if (proc_check(
-		&(struct proc_spec){
-		    .argv = argv, .in = buf_str(&text), .in_len = text.len, .out = &packed},
+	static char *env[] = {"GZIP", NULL}; /* options that would be in the bytes */
+	if (proc_check(&(struct proc_spec){.argv = argv,
+			   .env = env,
+			   .in = buf_str(&text),
+			   .in_len = text.len,
+			   .out = &packed},
 		err) < 0)
 		return -1;
+	if (!is_gzip_of(&packed, text.len))
+		return err_set(err, ERR_TOOL,
+		    "gzip did not pack the changelog of %s: look which gzip is in PATH", pkg->name);
 	_free_ char *name = xasprintf("usr/share/doc/%s/changelog.Debian.gz", pkg->name);
 	return put_text(dir, name, packed.data, packed.len, err);
 }

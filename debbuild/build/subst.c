@@ -21,10 +21,15 @@ int subst_expand(const char *text, const char *source, const struct subst *value
 {
 	unsigned line = 1;
 	for (const char *p = text; *p;) {
-		size_t plain = strcspn(p, "@\n");
+		size_t plain = strcspn(p, "@\n\r");
 		buf_append(out, p, plain);
 		p += plain;
 		line += *p == '\n';
+		if (*p == '\r')
+			return err_set(err, ERR_FORMAT,
+			    "%s:%u: found a carriage return, expected lines that end in a newline "
+			    "alone",
+			    source, line);
 		size_t len = *p == '@' ? strspn(p + 1, name_chars) : 0;
 		if (len && p[len + 1] == '@') {
 			const char *value = find(values, p + 1, len);
@@ -46,5 +51,7 @@ int subst_expand_file(
 	_cleanup_(buf_done) struct buf text = BUF_INIT(PATH_READ_MAX);
 	if (path_read(path, &text, err) < 0)
 		return -1;
+	if (!text.len || memchr(text.data, '\0', text.len))
+		return err_set(err, ERR_FORMAT, "'%s' is empty or holds a NUL byte", path);
 	return subst_expand(buf_str(&text), path, values, out, err);
 }

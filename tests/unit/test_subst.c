@@ -54,6 +54,12 @@ static void file_is_appended(void **state)
 	const char *path = unit_put(u, "f.in", "@NAME@\n");
 	assert_int_equal(subst_expand_file(path, values, &b, &u->err), 0);
 	assert_string_equal(buf_str(&b), "before x\n");
+	path = unit_put(u, "f.in", "");
+	assert_int_equal(subst_expand_file(path, values, &b, &u->err), -1);
+	unit_error(u, ERR_FORMAT, arena_printf(&u->a, "'%s' is empty or holds a NUL byte", path));
+	assert_int_equal(subst_expand("a\nb\r\n", "t.in", values, &b, &u->err), -1);
+	unit_error(u, ERR_FORMAT,
+	    "t.in:2: found a carriage return, expected lines that end in a newline alone");
 	assert_int_equal(subst_expand_file(unit_path(u, "none"), values, &b, &u->err), -1);
 	assert_int_equal(u->err.code, ERR_SYSTEM);
 }
