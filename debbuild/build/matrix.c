@@ -127,12 +127,13 @@ static int parse_arch(
     struct arena *a, const struct stanza *s, const struct field_source *f, struct gpu_arch *g)
 {
 	static const char *const fields[] = {
-	    "Arch", "Name", "Cuda-From", "Cuda-To", "Runs-On", "Default", NULL};
+	    "Arch", "Name", "Cuda-From", "Cuda-To", "Runs-On", "Default", "Torch", NULL};
 	if (stanza_check_fields(s, fields, f->path, f->err) < 0 ||
 	    !(g->cc = field_version(f, s, "Arch", 2)) || !(g->name = field_need(f, s, "Name")) ||
 	    parse_range(s, f, &g->cuda_from, &g->cuda_to) < 0 ||
 	    !(g->defaults = field_versions(a, f, s, "Default")) ||
-	    !(g->runs_on = field_versions(a, f, s, "Runs-On")))
+	    !(g->runs_on = field_versions(a, f, s, "Runs-On")) ||
+	    !(g->torches = field_versions(a, f, s, "Torch")))
 		return -1;
 	size_t whole = strcspn(g->cc, ".");
 	g->sm = arena_printf(a, "%.*s%s", (int)whole, g->cc, g->cc + whole + 1);

@@ -31,6 +31,7 @@ struct gpu_arch {
 	const char *name, *cuda_from, *cuda_to; /* cuda_to NULL: no end known */
 	char **defaults;			/* CUDA versions whose packages carry it */
 	char **runs_on;
+	char **torches; /* CUDA versions whose torch is built for it */
 };
 
 struct arch_denial {

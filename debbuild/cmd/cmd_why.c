@@ -27,20 +27,35 @@ static const char *minor_of(struct arena *a, const char *version)
 		   : version;
 }
 
+/* True if the CUDA that was asked of stands among them. */
+static bool lists(char *const *cudas)
+{
+	for (; *cudas; cudas++)
+		if (!strcmp(*cudas, o.cuda))
+			return true;
+	return false;
+}
+
 /* Whether the arch can be built with the CUDA, and whether the package has it. */
 static void explain_arch(const struct cells_source *s, struct buf *out)
 {
 	struct err why = {0};
 	const struct gpu_arch *g;
 	if (matrix_arch(&s->matrix, arch, o.cuda, &g, &why) < 0) {
-		buf_printf(out, "GPU arch %s for CUDA %s is empty: %s.\n", arch, o.cuda, why.msg);
+		buf_printf(out, "%s.\n", why.msg);
 		return;
 	}
-	bool by_default = false;
-	for (char **d = g->defaults; *d; d++)
-		by_default |= !strcmp(*d, o.cuda);
-	buf_printf(out, "GPU arch %s (%s) for CUDA %s is built %s.\n", arch, g->name, o.cuda,
-	    by_default ? "by default" : "when --arch names it");
+	buf_printf(out, "GPU arch %s (%s) for CUDA %s is built %s; torch is %sbuilt for it.\n",
+	    arch, g->name, o.cuda, lists(g->defaults) ? "by default" : "when --arch names it",
+	    lists(g->torches) ? "" : "not ");
+	for (size_t i = 0; i < s->matrix.n_archs; i++) {
+		const struct gpu_arch *other = &s->matrix.archs[i];
+		for (char **cc = other->runs_on; *cc; cc++)
+			if (!strcmp(*cc, arch) && lists(other->defaults))
+				buf_printf(out,
+				    "GPU arch %s runs the code of %s, which is built by default.\n",
+				    arch, other->cc);
+	}
 }
 
 static int run(const struct strv *operands, struct err *err)
