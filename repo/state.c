@@ -160,7 +160,7 @@ static int open_file(struct state *s, struct err *err)
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	sqlite3_wal_autocheckpoint(s->db, 0);
 	return exec(s,
-	    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA locking_mode=EXCLUSIVE;"
+	    "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
 	    "PRAGMA cache_size=-4096",
 	    err);
 }

@@ -22,13 +22,16 @@ APT_ORDER = [".xz", ".bz2", ".lzma", ".gz", ".lz4", ".zst"]
 
 
 class Figures:
-    """What one command cost: seconds, of them waiting for the disk, memory, bytes written."""
+    """What one command cost: seconds, of them waiting for the disk, CPU seconds, memory, bytes
+    written."""
 
-    def __init__(self, seconds, disk, memory, written):
-        self.seconds, self.disk, self.memory, self.written = seconds, disk, memory, written
+    NAMES = ("seconds", "disk", "cpu", "memory", "written")
+
+    def __init__(self, *values):
+        self.seconds, self.disk, self.cpu, self.memory, self.written = values
 
     def plus(self, other):
-        return Figures(self.seconds + other.seconds, self.disk + other.disk,
+        return Figures(self.seconds + other.seconds, self.disk + other.disk, self.cpu + other.cpu,
                        max(self.memory, other.memory), self.written + other.written)
 
 
@@ -44,8 +47,8 @@ def run(args, **more):
     if p.returncode:
         sys.exit(f"{args}: status {p.returncode}\n{text[-2000:]}")
     waited = re.search(r"waited for the disk \d+ times, ([0-9.]+) s", text)
-    return Figures(seconds, float(waited[1]) if waited else 0.0, usage.ru_maxrss * 1024,
-                   usage.ru_oublock * 512)
+    return Figures(seconds, float(waited[1]) if waited else 0.0, usage.ru_utime + usage.ru_stime,
+                   usage.ru_maxrss * 1024, usage.ru_oublock * 512)
 
 
 def shell(command, *args):
@@ -269,22 +272,21 @@ def bench(n, key, table):
     for name in names:
         for i, op in enumerate(OPERATIONS):
             runs = [figures[i] for figures, _ in results[name]]
-            table[n, name, op] = Figures(*(median([getattr(f, k) for f in runs]) for k in
-                                           ("seconds", "disk", "memory", "written")))
+            table[n, name, op] = Figures(*(median([getattr(f, k) for f in runs]) for k in Figures.NAMES))
         table[n, name, "index"] = results[name][0][1]
 
 
 def print_table(table):
-    print("| packages | program | operation | seconds | of them waiting for the disk | memory, MB | "
-          "written, MB | index: smallest form, kB | index: what apt takes, kB |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| packages | program | operation | seconds | of them waiting for the disk | CPU seconds | "
+          "memory, MB | written, MB | index: smallest form, kB | index: what apt takes, kB |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for (n, name, op), f in table.items():
         if op == "index":
             continue
         small, taken = table[n, name, "index"]
         sizes = f"{small / 1000:.0f} | {taken / 1000:.0f}" if op == "first" else "|"
         disk = f"{f.disk:.3f}" if name.startswith("debkit") else "not shown"
-        print(f"| {n} | {name} | {op} | {f.seconds:.3f} | {disk} | {f.memory / 1e6:.0f} | "
+        print(f"| {n} | {name} | {op} | {f.seconds:.3f} | {disk} | {f.cpu:.2f} | {f.memory / 1e6:.0f} | "
               f"{f.written / 1e6:.1f} | {sizes} |")
 
 

@@ -83,8 +83,15 @@ look() { # in $seen: what apt sees
 	seen=${verdicts[$key]}
 }
 
-# After a stop: old or new, and then the same command.
+# All that the command could go on from, state and leftovers too.
+whole_key() {
+	(cd repo && find . ! -name lock -printf '%p %y\n' && find . -type f -exec sha256sum {} +) | sort | sha256sum
+}
+
+# After a stop: old or new, and then the same command. Where everything is as it was in the
+# beginning, the same command is the first one, which need not be made again.
 check_after() { # WHERE
+	[ "$(whole_key)" != "$untouched" ] || return 0
 	look
 	if [ "$seen" != "$old_seen" ] && [ "$seen" != "$new_seen" ]; then
 		echo "# $1: apt sees '$seen'" && bad=$((bad + 1)) && return
@@ -108,6 +115,8 @@ sorted() { printf '%s %s\n' "$@" | sort | tr '\n' ' '; }
 stop_everywhere() { # HOW
 	local i rc
 	bad=0 points=0
+	setup "$scenario"
+	untouched=$(whole_key)
 	for ((i = 1; i < 400; i++)); do
 		setup "$scenario"
 		DEBKIT_FAULT=$i:$1 "${run[@]}" >said 2>&1
@@ -129,6 +138,8 @@ stop_everywhere() { # HOW
 trace_everywhere() { # LEAST CALL...
 	local call how i rc before
 	bad=0 points=0
+	setup "$scenario"
+	untouched=$(whole_key)
 	for call in "${@:2}"; do
 		for how in signal=KILL error=EIO; do
 			[ "$how" != error=EIO ] || [ $call = pwrite64 ] || continue
