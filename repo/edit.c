@@ -79,6 +79,22 @@ static int remove_member(void *arg, const char *component, const struct deb_row 
 	return 0;
 }
 
+/* Few packages that are named are looked up, not searched for among all. */
+static int remove_members(struct work *w, struct err *err)
+{
+	_cleanup_(strv_done) struct strv names = STRV_INIT;
+	struct state *state = w->repo.state;
+	int64_t suite = w->change.row.id;
+	if (!select_names(&w->selection, &names))
+		return state_each_member(
+		    state, suite, w->spec->component, NULL, remove_member, w, err);
+	for (size_t i = 0; i < names.n; i++)
+		if (state_each_member(
+			state, suite, w->spec->component, names.v[i], remove_member, w, err) < 0)
+			return -1;
+	return 0;
+}
+
 /* What the pool still has was removed before: that is no mistake of the user's. */
 static int see_unlisted(void *arg, const struct deb_row *d, bool listed, struct err *err)
 {
@@ -92,9 +108,7 @@ int edit_remove(const struct edit_spec *spec, struct edit_result *res, struct er
 {
 	_cleanup_(work_done) struct work w = WORK_INIT(spec);
 	if (select_parse(&w.arena, spec->packages, &w.selection, err) < 0 ||
-	    open_all(&w, 0, err) < 0 ||
-	    state_each_member(
-		w.repo.state, w.change.row.id, spec->component, NULL, remove_member, &w, err) < 0)
+	    open_all(&w, 0, err) < 0 || remove_members(&w, err) < 0)
 		return -1;
 	if (select_check_all_matched(&w.selection, spec->suite, NULL) < 0 &&
 	    (state_each_deb(w.repo.state, see_unlisted, &w, err) < 0 ||

@@ -49,6 +49,24 @@ static bool is_removed(const struct piece_job *job, int64_t seq, const char *sta
 	return false;
 }
 
+static bool has_removals(const struct piece_job *job, int64_t seq)
+{
+	for (size_t i = 0; i < job->n_removals; i++)
+		if (job->removals[i].seq == seq)
+			return true;
+	return false;
+}
+
+/* Appends the stanzas of a piece that stay. */
+static void filter(
+    const struct piece_job *job, int64_t seq, const struct buf *plain, struct buf *text)
+{
+	const char *at = buf_str(plain), *end = at + plain->len;
+	for (size_t n; (n = piece_stanza(at, (size_t)(end - at))); at += n)
+		if (!is_removed(job, seq, at, n))
+			buf_append(text, at, n);
+}
+
 /* Appends a file's part of an old piece as it is. */
 static int read_part(
     const struct piece_job *job, const struct piece *p, int kind, struct buf *out, struct err *err)
@@ -82,10 +100,10 @@ static int old_text(struct piece_job *job, const struct piece *p, struct buf *te
 		return -1;
 	if (plain.len != p->size[FILE_PLAIN])
 		return err_set(err, ERR_FORMAT, "an index is not as long as it was");
-	const char *at = buf_str(&plain), *end = at + plain.len;
-	for (size_t n; (n = piece_stanza(at, (size_t)(end - at))); at += n)
-		if (!job->n_removals || !is_removed(job, p->seq, at, n))
-			buf_append(text, at, n);
+	if (!has_removals(job, p->seq))
+		buf_append(text, buf_str(&plain), plain.len);
+	else
+		filter(job, p->seq, &plain, text);
 	return buf_check(text, "piece of an index", err);
 }
 

@@ -31,6 +31,17 @@ int select_parse(struct arena *a, const struct strv *names, struct selection *ou
 	return 0;
 }
 
+bool select_names(const struct selection *s, struct strv *names)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strpbrk(s->v[i].name, "*?[\\"))
+			return false;
+	for (size_t i = 0; i < s->n; i++)
+		if (!strv_has(names, s->v[i].name))
+			strv_add(names, s->v[i].name);
+	return s->n > 0;
+}
+
 bool select_matches(struct selection *s, const char *name, const char *version, const char *arch)
 {
 	bool any = s->n == 0;

@@ -16,6 +16,8 @@ struct selection {
 /* Lives in the arena. ERR_USAGE for what is no such name. */
 int select_parse(
     struct arena *a, const struct strv *names, struct selection *out, struct err *err) _must_check_;
+/* Adds the names, each once, if none has wildcards; else false, and any package may be meant. */
+bool select_names(const struct selection *s, struct strv *names) _must_check_;
 /* Whether one of them means this package; it is then known to have matched. */
 bool select_matches(
     struct selection *s, const char *name, const char *version, const char *arch) _must_check_;

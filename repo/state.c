@@ -36,6 +36,11 @@ static const char schema[] =
 #define DEB_COLUMNS                                                                                \
 	"deb.id, deb.name, deb.version, deb.arch, deb.path, deb.size, deb.sha256, "                \
 	"deb.unlisted"
+#define MEMBERS                                                                                    \
+	"SELECT DISTINCT " DEB_COLUMNS ", idx.component FROM deb"                                  \
+	" JOIN member ON member.deb = deb.id JOIN idx ON idx.id = member.idx"                      \
+	" WHERE idx.suite = ?1 AND (?2 IS NULL OR idx.component = ?2)"
+#define ORDER " ORDER BY deb.name, idx.component, deb.arch, deb.path"
 #define TWINS /* an index of suite ?1 and its namesake in suite ?2 */                              \
 	" JOIN idx o ON o.id = t.idx AND o.suite = ?1"                                             \
 	" JOIN idx n ON n.suite = ?2 AND n.component = o.component AND n.arch = o.arch"
@@ -89,11 +94,8 @@ static const char *const sql[QUERIES] = {
     [Q_DROP_MEMBER] = "DELETE FROM member WHERE idx = ?1 AND deb = ?2",
     [Q_DROP_MEMBERS] = "DELETE FROM member WHERE idx = ?1",
     [Q_MOVE_MEMBERS] = "UPDATE member SET seq = ?3 WHERE idx = ?1 AND seq = ?2",
-    [Q_EACH_MEMBER] = "SELECT DISTINCT " DEB_COLUMNS ", idx.component FROM deb"
-		      " JOIN member ON member.deb = deb.id JOIN idx ON idx.id = member.idx"
-		      " WHERE idx.suite = ?1 AND (?2 IS NULL OR idx.component = ?2)"
-		      " AND (?3 IS NULL OR deb.name = ?3)"
-		      " ORDER BY deb.name, idx.component, deb.arch, deb.path",
+    [Q_EACH_MEMBER] = MEMBERS ORDER,
+    [Q_EACH_NAMED] = MEMBERS " AND deb.name = ?3" ORDER,
     [Q_COPY_INDEXES] = "INSERT INTO idx(suite, component, arch, stale)"
 		       " SELECT ?2, component, arch, stale FROM idx WHERE suite = ?1",
     [Q_COPY_FILES] =

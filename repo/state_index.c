@@ -151,7 +151,8 @@ int state_each_member(struct state *s, int64_t suite, const char *component, con
     member_fn *fn, void *arg, struct err *err)
 {
 	sqlite3_stmt *q;
-	int rc = state_query(s, Q_EACH_MEMBER, &q, err, "iss", suite, component, name);
+	int rc = name ? state_query(s, Q_EACH_NAMED, &q, err, "iss", suite, component, name)
+		      : state_query(s, Q_EACH_MEMBER, &q, err, "is", suite, component);
 	for (; rc == 1; rc = state_next(s, q, err)) {
 		_cleanup_(arena_done) struct arena a = ARENA_INIT;
 		struct deb_row row;

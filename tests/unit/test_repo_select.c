@@ -39,8 +39,26 @@ static void words_mean_packages(void **state)
 	assert_string_equal(match(u, "a:"), "error");
 }
 
+static void plain_names_are_listed_once(void **state)
+{
+	struct unit *u = *state;
+	_cleanup_(strv_done) struct strv words = STRV_INIT, names = STRV_INIT;
+	struct selection s;
+	strv_split(&words, "b a:amd64 b=1", " ");
+	assert_int_equal(select_parse(&u->a, &words, &s, &u->err), 0);
+	assert_true(select_names(&s, &names));
+	_free_ char *list = strv_join(&names, " ");
+	assert_string_equal(list, "b a");
+	strv_add(&words, "lib*");
+	assert_int_equal(select_parse(&u->a, &words, &s, &u->err), 0);
+	assert_false(select_names(&s, &names));
+	s.n = 0;
+	assert_false(select_names(&s, &names));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {CASE(words_mean_packages)};
+	const struct CMUnitTest tests[] = {
+	    CASE(words_mean_packages), CASE(plain_names_are_listed_once)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
