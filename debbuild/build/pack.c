@@ -208,8 +208,10 @@ static int set_archs(struct arena *a, const struct plan *p, const char *stage,
 	if (fatbin_read_elf(a, library, &f, err) < 0)
 		return -1;
 	fatbin_archs(&f, &archs);
+	bool zstd = matrix_compare(p->cuda, "13.0") >= 0;
 	for (size_t i = 0; i < f.n; i++)
-		if (f.v[i].compress != FATBIN_PLAIN && f.v[i].compress != FATBIN_LZ4)
+		if (f.v[i].compress != FATBIN_PLAIN && f.v[i].compress != FATBIN_LZ4 &&
+		    !(zstd && f.v[i].compress == FATBIN_ZSTD))
 			return err_set(err, ERR_FORMAT,
 			    "'%s' holds a fatbin entry that the oldest drivers of CUDA %s cannot "
 			    "unpack",

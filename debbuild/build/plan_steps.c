@@ -174,15 +174,21 @@ static void add_cubin(struct arena *a, struct plan *p, const char *source, const
 	s->cpu_s = s->heavy ? 75 : 2;
 }
 
+/* "speed" is LZ4, which every driver of CUDA 12 reads; "size" is zstd, which those of 13 do. */
+static const char *compress_mode(const struct plan *p)
+{
+	return matrix_compare(p->cuda, "13.0") < 0 ? "--compress-mode=speed"
+						   : "--compress-mode=size";
+}
+
 static void add_fatbin(struct arena *a, struct plan *p, const char *source)
 {
 	struct command c = {.a = a};
 	const char *out = arena_printf(a, "%s/%s.fatbin", p->flavour, stem(a, source));
-	/* "speed" is LZ4, which every driver of the major reads; "balance" and "size" are zstd. */
-	static const char *const fixed[] = {
-	    "tk/bin/fatbinary", "-64", "--compress-all", "--compress-mode=speed"};
+	static const char *const fixed[] = {"tk/bin/fatbinary", "-64", "--compress-all"};
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		strv_add(&c.argv, fixed[i]);
+	strv_add(&c.argv, compress_mode(p));
 	strv_addf(&c.argv, "--create=%s", out);
 	for (size_t i = 0; i < p->n_archs; i++) {
 		const struct gpu_arch *g = p->archs[i];
@@ -231,8 +237,8 @@ static void add_nvcc(struct arena *a, struct plan *p, const char *source)
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		strv_add(&c.argv, fixed[i]);
 	/* Before 12.8 LZ4, "speed", was the one kind of compression. */
-	strv_add(&c.argv, matrix_compare(p->cuda, "12.8") < 0 ? "-Xfatbin=-compress-all"
-							      : "--compress-mode=speed");
+	strv_add(&c.argv,
+	    matrix_compare(p->cuda, "12.8") < 0 ? "-Xfatbin=-compress-all" : compress_mode(p));
 	/* Else names in the object hold the number of a process, and the hash of an absolute path.
 	 * Releases before 13.0 do not all know the first. */
 	if (matrix_compare(p->cuda, "13.0") >= 0)
