@@ -46,13 +46,14 @@ peer_cell() {
 		die "upstream's cell is left out: no nvcc of CUDA $cuda is installed that both could use"
 	mkdir -p "$top/build/bench/peer"
 	peer_torch_install "$venv" "$(command -v "$python")"
-	[ "$("$venv/bin/python" -c 'import torch; print(torch.version.cuda)')" = "$cuda" ] ||
+	[ "$("$venv/bin/python" -W ignore -c 'import torch; print(torch.version.cuda)')" = "$cuda" ] ||
 		die "torch $torch of this index is not made for CUDA $cuda"
 	peer_source "$dir/peer"
 	measure peer env CUDA_HOME="$home" PATH="$venv/bin:$home/bin:$PATH" MAX_JOBS="$(nproc)" \
 		CAUSAL_CONV1D_FORCE_BUILD=TRUE "$venv/bin/python" -m pip wheel -v --no-build-isolation \
 		--no-deps --no-cache-dir -w "$dir/wheel" "$dir/peer"
 	peer_cpu=$cpu peer_wall=$wall
-	"$venv/bin/python" -m zipfile -l "$dir"/wheel/*.whl | grep -q 'causal_conv1d_cuda.*\.so' || die "upstream's wheel holds no .so"
+	measure wheel "$venv/bin/python" -m zipfile -l "$dir"/wheel/*.whl
+	grep -q 'causal_conv1d_cuda.*\.so' "$dir/wheel.log" || die "upstream's wheel holds no .so"
 	read -r peer_torch peer_nvidia peer_other <"$venv/bytes"
 }
