@@ -4,9 +4,10 @@
 # when something cannot be done, never because a figure is bad.
 #   make bench-matrix [FULL=1] [CUDA=13.0] [TORCH=2.11,2.12] [PYTHON=3.11,3.12] [ARCH=9.0]
 #                     [MORE_ARCH=8.0] [PEER=no]
-# The short run leaves out bwd.cu on both sides and takes one arch and four cells. FULL=1 takes all
-# sources, the default archs and all cells. PEER=no leaves out upstream's cell, which needs an
-# installed nvcc of that CUDA and a torch of several GB (kept in build/bench/peer).
+# The short run takes one arch, four cells and, on both sides, an sdist whose bwd.cu is a stand-in
+# without kernels. FULL=1 takes all sources, the default archs and all cells. PEER=no leaves out
+# upstream's cell, which needs an installed nvcc of that CUDA and a torch of several GB (kept in
+# build/bench/peer).
 set -u -o pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 DEBKIT=${DEBKIT:-$top/build/release/debkit}
@@ -64,27 +65,51 @@ debkit() {
 
 # row WHAT CELLS NEW: one line of the table, of what was measured last.
 row() {
-	device=$(grep -cE "^@step .*\.cu( |')" "$dir"/out/work/*/build.log)
+	device=$(grep -cE "^@step .*\.cu( |'|\$)" "$dir"/out/work/*/build.log)
 	printf '  %-28s %5d %9d %12d %8.1f %8.1f\n' "$1" "$2" "$3" "$device" "$cpu" "$wall"
 }
 
 # fetched PATTERN: the bytes that debkit's notes tell of.
 fetched() {
-	cat "$dir"/*.log | sed -nE "s/^debkit: fetched .*$1.*[:,] ([0-9]+) bytes.*/\1/p" |
+	cat "$dir"/*.log | sed -nE "s/^debkit: (fetched|read) .*($1).*[:,] ([0-9]+) bytes.*/\3/p" |
 		awk '{ n += $1 } END { printf "%d", n }'
 }
 mb() { calc "$1 / 1e6"; }
+
+# check_pin: the sdist in the cache is the one that the lock names.
+check_pin() {
+	sdist=$(ls "$DEBKIT_CACHE"/file/causal_conv1d-*.tar.gz) || die "no sdist: see '$dir/inputs.log'"
+	pin=$(sed -n "/^File: ${sdist##*/}\$/,/^\$/s/^Sha256: //p" "$DEBKIT_TEMPLATES/lock")
+	sha256sum --check --quiet <<<"$pin  $sdist" || die "'$sdist' is not the pinned one"
+}
+
+# short_source: puts into the copies of cache and lock an sdist whose bwd.cu defines the same
+# symbols as upstream's, without a kernel.
+short_source() {
+	local new=$dir/short name=${sdist##*/} bwd sum
+	mkdir "$new" && tar -xf "$sdist" -C "$new" --no-same-owner || die "cannot unpack '$sdist'"
+	bwd=$(echo "$new"/*/csrc/causal_conv1d_bwd.cu)
+	{
+		grep '^#include' "$bwd"
+		printf 'template <typename input_t, typename weight_t>\nvoid %s(ConvParamsBwd &, cudaStream_t) {}\n' \
+			causal_conv1d_bwd_cuda causal_conv1d_channellast_bwd_cuda
+		grep '^template void' "$bwd"
+	} >"$dir/bwd.cu" && mv "$dir/bwd.cu" "$bwd" || die "cannot make a stand-in of '$bwd'"
+	tar -czf "$dir/$name" -C "$new" "${name%.tar.gz}" && mv -f "$dir/$name" "$sdist" || exit 1
+	sum=$(sha256sum "$sdist" | cut -d' ' -f1)
+	mv "$new/${name%.tar.gz}" "$DEBKIT_CACHE/src/causal-conv1d-${sum:0:16}" || exit 1
+	sed -i -e "/^File: $name\$/,/^\$/{s/^Size: .*/Size: $(stat -c %s "$sdist")/;s/^Sha256: .*/Sha256: $sum/}" \
+		"$DEBKIT_TEMPLATES/lock"
+}
 
 [ -x "$DEBKIT" ] || die "no '$DEBKIT': run make"
 rm -rf "$dir"
 mkdir -p "$dir/cache" || exit 1
 cp -r "$top/templates" "$dir/templates" || exit 1
-[ -n "$full" ] || sed -i -e 's, csrc/causal_conv1d_bwd.cu,,' -e '/^Slow-Sources/d' \
-	"$dir/templates/causal-conv1d/recipe"
-# Objects and the torch SDKs are made and fetched again; other inputs are taken where they are.
+# Objects, torch SDKs and export tables are made and fetched again; other inputs are taken over.
 for part in "$inputs"/*/; do
 	case $part in
-	*/object/ | */sdk/ | '*/') ;;
+	*/object/ | */sdk/ | */abi/ | '*/') ;;
 	*) cp -al "$part" "$dir/cache/" 2>/dev/null || cp -a "$part" "$dir/cache/" || exit 1 ;;
 	esac
 done
@@ -105,10 +130,15 @@ t1=${torches%%,*} t2=$(cut -d, -f1-2 <<<"$torches") p1=${pythons%%,*} p2=$(cut -
 filter+=(--torch "$t1" --python "$p1")
 archs=$(plan archs | tr ' ' ,) && gencode=$(plan gencode) && compiler=$(plan compiler) &&
 	torch=$(plan torch) || exit 1
+# Where the sdist is not in the cache yet, a build whose every step fails fetches it.
+ls "$DEBKIT_CACHE"/file/*.tar.gz >/dev/null 2>&1 || "$DEBKIT" build "${filter[@]}" --unsigned \
+	--launcher false --out "$dir/inputs" >"$dir/inputs.log" 2>&1
+check_pin
+[ -n "$full" ] || short_source
 
 echo "causal-conv1d for CUDA $cuda, ${compiler/-/ }, GPU archs $archs and PTX, $(nproc) CPUs," \
 	"$("${CXX:-g++}" -dumpfullversion) as host compiler"
-[ -n "$full" ] || echo "short run: without bwd.cu on both sides; FULL=1 takes it, all archs and all cells"
+[ -n "$full" ] || echo "short run: a stand-in for bwd.cu on both sides; FULL=1 takes the real one, all archs and cells"
 echo "debkit, object cache empty at the start, packing counted each time"
 printf '  %-28s %5s %9s %12s %8s %8s\n' run cells bindings 'device steps' 'CPU s' 'wall s'
 debkit first "$t1" "$p1" "$archs"
@@ -131,11 +161,12 @@ fi
 for i in 1 2 3 4 5; do
 	debkit again "$torches" "$pythons" "$archs"
 	grep -q 'nothing to do' "$dir/again.log" || die "a run without a change did something"
-	echo "$wall"
+	echo "$wall $cpu"
 done | sort -n >"$dir/again"
 [ "$(wc -l <"$dir/again")" = 5 ] || exit 1
-again=$(sed -n 3p "$dir/again")
-sdk=$(fetched 'headers of torch') other=$(fetched '(parts of|\.tar\.gz|exports|headers of Python)')
+read -r again again_cpu <<<"$(sed -n 3p "$dir/again")"
+sdk=$(fetched 'headers of torch') abi=$(fetched 'exports of')
+other=$(fetched 'parts of|\.tar\.gz|headers of Python')
 debkit arch "$torches" "$pythons" "$archs,$more"
 row "one arch more ($more)" $cells 0
 binding=$(calc "($total - $first) / ($cells - 1)")
@@ -143,8 +174,9 @@ n_torch=$(tr , '\n' <<<"$torches" | wc -l)
 limit=$(calc "1.3 * $first + 25 * ($cells - 1)")
 echo "  a further binding: $binding CPU s; $cells cells: $total CPU s," \
 	"$(calc "$total / $cells") a cell (1.3 x the first + 25 s for each further: $limit)"
-echo "  no-change run: $again s, median of 5"
-echo "  fetched: $(mb "$sdk") MB as SDKs of $n_torch torches, $(mb "$other") MB of other inputs" \
+echo "  no-change run: $again s wall ($again_cpu CPU s), median of 5"
+echo "  fetched: $(mb "$sdk") MB as SDKs of $n_torch torches, $(mb "$abi") MB of export tables for the" \
+	"proof, $(mb "$other") MB of other inputs" \
 	"(what this machine had is not counted)"
 
 ours="bench-matrix: $cells cells with debkit $total CPU s, no-change run $again s, a Python more:\

@@ -1,6 +1,6 @@
 # Part of matrix.sh: one cell of causal-conv1d as upstream builds it.
 
-# peer_torch_install PYTHON-PROGRAM: a venv with that torch in build/bench/peer, made once; the
+# peer_torch_install VENV PYTHON-PROGRAM: that torch in a venv in build/bench/peer, made once; the
 # bytes of the wheels that pip downloads for it in the file `bytes`: torch, NVIDIA's, others.
 peer_torch_install() {
 	local venv=$1 wheels=$1.wheels
@@ -18,27 +18,24 @@ peer_torch_install() {
 	mv "$dir/bytes" "$venv/bytes"
 }
 
-# peer_source DIR: the pinned sdist, unpacked; setup.py holds a list of archs that no setting
-# changes, so that list, and in the short run bwd.cu, are taken out of this copy.
+# peer_source DIR: the same sdist, unpacked; setup.py holds a list of archs that no setting changes,
+# so that list is replaced in this copy.
 peer_source() {
-	local sdist words
-	sdist=$(ls "$DEBKIT_CACHE"/file/causal_conv1d-*.tar.gz) || return 1
-	echo "$(grep -A3 "^File: $(basename "$sdist")$" "$top/templates/lock" |
-		sed -n 's/^Sha256: //p')  $sdist" | sha256sum --check --quiet || die "'$sdist' is not the pinned one"
-	mkdir -p "$1"
-	tar -xf "$sdist" -C "$1" --strip-components=1 --no-same-owner || die "cannot unpack '$sdist'"
+	local words
+	check_pin
+	mkdir "$1" && tar -xf "$sdist" -C "$1" --strip-components=1 --no-same-owner ||
+		die "cannot unpack '$sdist'"
 	words=$(printf '"%s", ' $gencode)
 	sed -i -e '/cc_flag.append("-gencode")/d' -e '/cc_flag.append("arch=compute/d' \
 		-e '/if bare_metal_version >= Version/d' \
 		-e "s/^        # Check, if CUDA11 is.*/        cc_flag += [${words%, }]/" "$1/setup.py"
-	[ -n "$full" ] || sed -i '/"csrc\/causal_conv1d_bwd.cu",/d' "$1/setup.py"
 	[ "$(grep -c gencode "$1/setup.py")" = 1 ] && ! grep -q 'compute_103' "$1/setup.py" ||
 		die "'$1/setup.py' is not the setup.py that this bench knows how to reduce"
 }
 
 # The cell. Sets peer_cpu, peer_wall and the bytes peer_torch, peer_nvidia, peer_other.
 peer_cell() {
-	local python=python$p1 home= each venv=$top/build/bench/peer/torch-$torch-python$p1
+	local python=python$p1 home="" each venv=$top/build/bench/peer/torch-$torch-python$p1
 	"$python" -c '' 2>/dev/null || { [ "$p1" = "$own" ] && python=python3; } ||
 		die "upstream's cell is left out: no program 'python$p1'; name another Python with PYTHON="
 	for each in "${CUDA_HOME:-}" "/usr/local/cuda-$cuda" /usr/local/cuda; do
@@ -49,13 +46,14 @@ peer_cell() {
 		die "upstream's cell is left out: no nvcc of CUDA $cuda is installed that both could use"
 	mkdir -p "$top/build/bench/peer"
 	peer_torch_install "$venv" "$(command -v "$python")"
-	[ "$("$venv/bin/python" -c 'import torch; print(torch.version.cuda)')" = "$cuda" ] ||
+	[ "$("$venv/bin/python" -W ignore -c 'import torch; print(torch.version.cuda)')" = "$cuda" ] ||
 		die "torch $torch of this index is not made for CUDA $cuda"
 	peer_source "$dir/peer"
 	measure peer env CUDA_HOME="$home" PATH="$venv/bin:$home/bin:$PATH" MAX_JOBS="$(nproc)" \
 		CAUSAL_CONV1D_FORCE_BUILD=TRUE "$venv/bin/python" -m pip wheel -v --no-build-isolation \
 		--no-deps --no-cache-dir -w "$dir/wheel" "$dir/peer"
 	peer_cpu=$cpu peer_wall=$wall
-	"$venv/bin/python" -m zipfile -l "$dir"/wheel/*.whl | grep -q 'causal_conv1d_cuda.*\.so' || die "upstream's wheel holds no .so"
+	measure wheel "$venv/bin/python" -m zipfile -l "$dir"/wheel/*.whl
+	grep -q 'causal_conv1d_cuda.*\.so' "$dir/wheel.log" || die "upstream's wheel holds no .so"
 	read -r peer_torch peer_nvidia peer_other <"$venv/bytes"
 }
