@@ -13,7 +13,8 @@
 #include "../deb/stanza.h"
 #include "pyheaders.h"
 
-#define SAID_MAX ((size_t)4 << 20)
+#define SAID_MAX    ((size_t)4 << 20)
+#define APT_SECONDS 60 /* more than apt takes on a slow machine without its own cache */
 
 /* Changes when apt-get update or an edit of apt's settings may change the answer. */
 static const char *apt_state(struct arena *a, const char *arch)
@@ -92,7 +93,8 @@ static bool ask(struct arena *a, const char *arch, struct apt_offers *out)
 	strv_add(&argv, "--no-all-versions");
 	for (unsigned minor = PYHEADERS_FIRST; minor < PYHEADERS_END; minor++)
 		strv_addf(&argv, "libpython3.%u-dev:%s", minor, arch);
-	const struct proc_spec spec = {.argv = argv.v, .env = env, .out = &said, .errout = &why};
+	const struct proc_spec spec = {
+	    .argv = argv.v, .env = env, .out = &said, .errout = &why, .timeout_s = APT_SECONDS};
 	struct proc_result r;
 	struct stanza_list list = {0};
 	if (proc_run(&spec, &r, NULL) < 0 ||
