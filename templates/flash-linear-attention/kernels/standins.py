@@ -22,7 +22,11 @@ SYSTEM = ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/
 
 
 def run(*argv):
-    return subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True).stdout
+    """What the command prints; what it complains of is shown only if it fails."""
+    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"standins: {argv[0]} failed: {done.stderr.strip()}")
+    return done.stdout
 
 
 def needed(path):
