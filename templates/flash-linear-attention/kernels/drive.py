@@ -106,10 +106,10 @@ def parts(profile):
 
 
 def backward_parts(profile, line, shape):
-    yield "backward", "backward", lambda: backward(shape)
     if "varlen" in line.calls:
         yield "varlen backward", "varlen backward", lambda: backward(shape, True)
-    for batch in range(2, profile.batch + 1):
-        yield "backward", "batches", lambda batch=batch: backward(shape, batch=batch)
+    for batch in profile.training:
+        group = "backward" if batch == 1 else "batches"
+        yield "backward", group, lambda batch=batch: backward(shape, batch=batch)
     if "norm" in line.calls:
         yield "norm backward", "backward", lambda: norm(shape, True)

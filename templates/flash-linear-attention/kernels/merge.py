@@ -98,6 +98,12 @@ class Arch:
                 if all(meta.get(key, ()) == value for meta in metas)}
 
 
+def cubin_arch(cubin):
+    """From the ELF header: the low byte of e_flags, from ABI version 8 on the second one."""
+    flags = int.from_bytes(cubin[48:52], "little")
+    return flags >> (8 if cubin[8] >= 8 else 0) & 0xff
+
+
 def read(path, triton):
     with tarfile.open(path) as tar:
         index = json.load(tar.extractfile("index.json"))
@@ -108,6 +114,8 @@ def read(path, triton):
     for digest, cubin in cubins.items():
         if sha256(cubin) != digest:
             fail(f"'{path}' is damaged: make it again")
+        if cubin_arch(cubin) != index["arch"]:
+            fail(f"'{path}': a cubin is for sm_{cubin_arch(cubin)}, not for sm_{index['arch']}")
     return index, cubins
 
 

@@ -1,7 +1,8 @@
 """The shapes to build for: reads one profile out of the file of profiles (deb822)."""
 from types import SimpleNamespace
 
-FIELDS = ("Profile", "Models", "Source", "Heads", "Head-Size", "Calls", "Batch")
+FIELDS = ("Profile", "Models", "Source", "Heads", "Head-Size", "Calls", "Batch",
+          "Training-Batches")
 LAYOUTS = ("grouped", "repeated")
 TYPES = ("bf16", "fp16", "fp32")
 CALLS = ("prefill", "fresh", "decode", "varlen", "backward", "norm")
@@ -36,6 +37,12 @@ def pair(stanza, field):
     return int(first), int(second)
 
 
+def number(stanza, field, word):
+    if not word.isdigit() or not 1 <= int(word) <= 1024:
+        raise ValueError(f"profile '{stanza['Profile']}': {field}: '{word}' is no batch")
+    return int(word)
+
+
 def calls(stanza, heads):
     """A line of Calls -> heads as FLA sees them, the type, the set of calls."""
     for line in stanza["Calls"].splitlines():
@@ -58,7 +65,7 @@ def load(path, name):
     if strange:
         raise ValueError(f"profile '{name}': field '{strange[0]}' is unknown or missing")
     heads = pair(stanza, "Heads")
-    if not stanza["Batch"].isdigit():
-        raise ValueError(f"profile '{name}': Batch: '{stanza['Batch']}' is no number")
-    return SimpleNamespace(name=name, sizes=pair(stanza, "Head-Size"), batch=int(stanza["Batch"]),
-                           lines=list(calls(stanza, heads)))
+    batches = {field: [number(stanza, field, word) for word in stanza[field].split()]
+               for field in ("Batch", "Training-Batches")}
+    return SimpleNamespace(name=name, sizes=pair(stanza, "Head-Size"), batch=max(batches["Batch"]),
+                           training=batches["Training-Batches"], lines=list(calls(stanza, heads)))
