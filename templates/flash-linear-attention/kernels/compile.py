@@ -147,6 +147,7 @@ def hook(args):
     driver.CudaUtils()
     tune_always()
     fakegpu.install(args.arch, collector.launcher)
+    fakegpu.answer_fla(args.arch)
     return collector
 
 

@@ -99,3 +99,17 @@ def install(arch, launcher):
     cuda.get_device_name = lambda *_: name
     cuda.get_device_capability = lambda *_: divmod(arch, 10)
     cuda.get_device_properties = lambda *_: properties
+
+
+class Devices(list):
+    """Where FLA asks for the device of a tensor on the CPU, which has no number: the first."""
+
+    def __getitem__(self, number):
+        return super().__getitem__(number or 0)
+
+
+def answer_fla(arch):
+    """FLA sizes its tiles by the shared memory of the device that a tensor is on."""
+    from fla.utils import hardware
+    hardware.get_all_max_shared_mem = lambda: Devices([GPUS[arch][1]])
+    hardware.check_shared_mem.cache_clear()
