@@ -52,7 +52,12 @@ merge() {
 		--out "$@"
 }
 
-# lay_out ROOT STORE.tar: the files where the packages put them.
+# conv_debs DIR: the packages of causal-conv1d, for one torch and Python.
+conv_debs() {
+	"$DEBKIT" build --cuda 12.8 --torch 2.10 --python 3.11 --arch 9.0 --unsigned --out "$1"
+}
+
+# lay_out ROOT STORE.tar DEBS: the files where the packages put them.
 lay_out() {
 	local python=$1/usr/lib/debkit/python store=$1/usr/lib/x86_64-linux-gnu/debkit/flash-linear-attention/cu128
 	mkdir -p "$python" "$store"
@@ -63,6 +68,9 @@ lay_out() {
 	mkdir "$python/debkit_triton"
 	cp "$top"/templates/flash-linear-attention/debkit_triton/*.py "$python/debkit_triton/"
 	tar -xf "$2" -C "$store"
+	for deb in "$3"/python3-causal-conv1d*.deb; do
+		dpkg-deb -x "$deb" "$1" || return
+	done
 }
 
 # lay_torch ROOT: a venv in it with torch, but without any library of NVIDIA's; the stub GPU in /gpu.

@@ -129,10 +129,7 @@ def hook(args):
     from triton import knobs
     from triton.backends.nvidia import driver
     from triton.compiler import compiler
-    try:
-        from triton.runtime.cache import triton_key
-    except ImportError:
-        triton_key = compiler.triton_key
+    from triton.runtime.cache import triton_key
     record = os.path.join(args.site, f"triton-{args.triton}.dist-info", "RECORD")
     if versions.triton_key(args.triton, versions.read_record(record)) != triton_key():
         raise versions.Unknown(f"triton {args.triton}: its cache key does not follow from its RECORD")
@@ -223,8 +220,8 @@ def main():
         collector = hook(args)
     except (ValueError, OSError, versions.Unknown) as error:
         fail(error)
-    except AttributeError as error:
-        fail(f"triton {args.triton}: it is not laid out as debkit knows: {error}")
+    except (AttributeError, ImportError) as error:
+        fail(f"triton {args.triton}: it is not laid out as debkit or FLA know: {error}")
     refused = run_parts(profile, collector, args.verbose)
     for part, text in refused.items():
         print(f"compile.py: profile '{args.profile}', sm_{args.arch}: {part} refused: {text}",

@@ -32,6 +32,12 @@ class Utils:
     def unload_module(self, module):
         pass
 
+    def launch(self, *args):
+        """From Triton 3.7 on the launcher of all kernels."""
+
+    def build_signature_metadata(self, signature):
+        """The same: what launch() is handed of a kernel's arguments."""
+
 
 class Driver:
     """What triton.runtime.driver.active must answer while kernels are compiled."""

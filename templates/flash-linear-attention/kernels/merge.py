@@ -23,8 +23,6 @@ import versions
 FORMAT = "1"
 KEY = 12        # bytes of a cache key that the key tables keep
 PLATFORMS = ("x86_64,Linux,64bit,ELF", "x86_64,Linux,64bit,")  # with and without the program `file`
-FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 64 << 20,
-            "lc": 0, "lp": 3, "pb": 3}]
 CFLAGS = ("-O2", "-fPIC", "-w", "-fvisibility=default")
 LDFLAGS = ("-shared", "-s", "-Wl,-z,relro,-z,now", "-Wl,-z,noexecstack", "-Wl,--build-id=none")
 
@@ -35,6 +33,14 @@ def fail(text):
 
 def sha256(data):
     return hashlib.sha256(data).hexdigest()
+
+
+def squeeze(data):
+    """xz for machine code of 8 and 16 byte words, with no more dictionary than there is data."""
+    size = max(1 << 16, 1 << (len(data) - 1).bit_length())
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME,
+                "dict_size": min(size, 64 << 20), "lc": 0, "lp": 3, "pb": 3}]
+    return lzma.compress(data, lzma.FORMAT_XZ, lzma.CHECK_CRC32, filters=filters)
 
 
 class Arch:
@@ -76,7 +82,7 @@ class Arch:
         raw, placed = self.blocks()
         pack, blocks, entries, tails, metas = b"", [], [], [], {}
         for block in raw:
-            data = lzma.compress(block, lzma.FORMAT_XZ, lzma.CHECK_CRC32, filters=FILTERS)
+            data = squeeze(block)
             blocks.append([len(pack), len(data), sha256(data)])
             pack += data
         common = self.common()

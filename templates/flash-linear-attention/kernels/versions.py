@@ -7,8 +7,9 @@ import base64
 import csv
 import inspect
 
-# Releases whose compile(), cache and launcher were read and whose keys were proved.
-KNOWN = ("3.6.0",)
+# Releases whose compile(), cache and launcher were read and whose keys were proved. Not 3.4:
+# flash-linear-attention 0.6.0 cannot be imported with it (it wants a part of Gluon that came later).
+KNOWN = ("3.5.1", "3.6.0", "3.7.1")
 
 # File by file as triton_key() goes; True: walk the folder, False: one file.
 PARTS = (
@@ -18,8 +19,6 @@ PARTS = (
     ("triton/_C/libtriton.so", False),
     ("triton/language", True),
 )
-# Up to 3.4 the function stands in compiler.py and so hashes that file first.
-PARTS_3_4 = (("triton/compiler/compiler.py", False),) + PARTS[1:]
 
 
 class Unknown(Exception):
@@ -58,9 +57,8 @@ def walk(hashes, folder):
 
 def triton_key(version, hashes):
     """What triton_key() of this release answers where these files are installed."""
-    parts = PARTS_3_4 if version.startswith("3.4.") else PARTS
     found = []
-    for path, is_folder in parts:
+    for path, is_folder in PARTS:
         if not is_folder and path not in hashes:
             raise Unknown(f"triton {version}: RECORD has no '{path}'")
         found += list(walk(hashes, path)) if is_folder else [hashes[path]]

@@ -1,8 +1,9 @@
 """A small random Qwen3.5 text model with the real sizes of its GatedDeltaNet heads, on the GPU.
 
-Prints which functions its layers call, then runs prefill, decode and a second prefill with a
-cache, and prints the counts of the overlay as JSON in the last line.
+Runs prefill and decode with a cache. The last line is JSON: the counts of the overlay, what
+transformers says is available, and which package each function of the layer comes from.
 """
+import inspect
 import json
 import os
 import warnings
@@ -28,14 +29,23 @@ def available():
             if hasattr(import_utils, name)}
 
 
+def origin(function):
+    """The package of what a call ends in; newer transformers hide it in a wrapper's closure."""
+    if getattr(function, "__closure__", None):
+        inner = inspect.getclosurevars(function).nonlocals.get("implementation")
+        function = inner or function
+    return function.__module__.split(".")[0]
+
+
 def bound(layer):
-    """Module of each function that the layer calls, through any wrapper of transformers."""
+    """What a layer calls -> the package it comes from."""
+    names = ("chunk_gated_delta_rule", "recurrent_gated_delta_rule", "causal_conv1d_fn",
+             "causal_conv1d_update")
     found = {}
-    for name in ("chunk_gated_delta_rule", "recurrent_gated_delta_rule", "causal_conv1d_fn",
-                 "causal_conv1d_update"):
-        function = getattr(layer, name, None)
-        if function is not None:
-            found[name] = function.__module__.split(".")[0]
+    for name in names:
+        function = getattr(layer, name, None) or getattr(modeling, name, None) or getattr(
+            modeling, f"torch_{name}")
+        found[name] = origin(function)
     return found
 
 
@@ -50,14 +60,15 @@ def main():
         linear_num_value_heads=values, linear_key_head_dim=128, linear_value_head_dim=128)
     config._attn_implementation = "eager"
     model = modeling.Qwen3_5ForCausalLM(config).to(torch.bfloat16).cuda().eval()
-    print(transformers.__version__, available(), bound(model.model.layers[0].linear_attn))
+    functions = bound(model.model.layers[0].linear_attn)
     with torch.no_grad():
         for batch, length in ((1, 77), (2, 64)):
             tokens = torch.zeros(batch, length, dtype=torch.long, device="cuda")
             out = model(tokens, use_cache=True)
             model(tokens[:, :1], past_key_values=out.past_key_values, use_cache=True)
     import debkit_triton
-    print(json.dumps({**debkit_triton.stats(), "compiled": compiled}))
+    print(json.dumps({**debkit_triton.stats(), **available(), **functions, "compiled": compiled,
+                      "transformers": transformers.__version__}))
 
 
 main()
