@@ -21,17 +21,17 @@ CUDART_INCLUDE=$top/build/torch/2.10.0-cp311/nvidia/cuda_runtime/include \
 mkdir "$work/debs" && lay_out "$work/root" "$work/store.tar" "$work/debs"
 store=$(echo "$work"/root/usr/lib/*/debkit/flash-linear-attention/cu128)
 
-# first_call NAME VARIABLE...: a line of the table. strace slows it down, so the clock of the call
-# comes from a run without it.
+# first_call NAME VARIABLE...: a line of the table. strace stops the processes at execve alone.
 first_call() {
-	local name=$1 run
+	local name=$1
 	shift
-	run=(env -i PATH="$PATH" LC_ALL=C.UTF-8 LD_LIBRARY_PATH="$work/gpu" STUB_GPU_CC="$cc"
-		HOME="$work/home" DEBKIT_TRITON_PATH="$store" "$@" python3.11 "$top/tests/data/fla/calls.py" forward 128)
 	rm -rf "$work/home" && mkdir "$work/home"
-	"${run[@]}" 2>"$work/err" | tail -n 1 >"$work/json" || { cat "$work/err" >&2; return 1; }
-	rm -rf "$work/home" && mkdir "$work/home"
-	strace -f -qq -e trace=execve -o "$work/trace" "${run[@]}" >/dev/null 2>&1
+	strace -f --seccomp-bpf -qq -e trace=execve -o "$work/trace" \
+		env -i PATH="$PATH" LC_ALL=C.UTF-8 LD_LIBRARY_PATH="$work/gpu" STUB_GPU_CC="$cc" \
+		HOME="$work/home" DEBKIT_TRITON_PATH="$store" "$@" \
+		python3.11 "$top/tests/data/fla/calls.py" forward 128 2>"$work/err" >"$work/said" ||
+		{ cat "$work/err" >&2; return 1; }
+	tail -n 1 "$work/said" >"$work/json"
 	python3 - "$name" "$work/json" "$work/trace" <<'END'
 import json, re, sys
 name, said, trace = sys.argv[1], json.load(open(sys.argv[2])), open(sys.argv[3]).read()

@@ -52,8 +52,9 @@ def open_stores(version):
     python = ".".join(map(str, sys.version_info[:2]))
     usable = [store for store in stores if python in store.pythons]
     if stores and not usable:
-        report.warn_once("python", f"the prebuilt kernels are for Python {', '.join(stores[0].pythons)}, "
-                         f"and this is Python {python}: kernels are compiled as usual")
+        others = ", ".join(stores[0].pythons)
+        report.warn_once("python", f"the prebuilt kernels are for Python {others}, and this is "
+                         f"Python {python}: kernels are compiled as usual")
     return usable
 
 
@@ -252,14 +253,14 @@ def enable():
     import triton
     _stores[:] = open_stores(triton.__version__)
     if not _stores:
-        report.debug(f"no store for Triton {triton.__version__} in {':'.join(folders()) or 'any folder'}")
+        report.debug(f"no store for Triton {triton.__version__} in {folders()}")
         return False
     from triton import knobs
     from triton.compiler import compiler
     from triton.runtime.cache import FileCacheManager
     if compiler.Path is not Path or not hasattr(compiler.ASTSource, "hash"):
-        report.warn_once("layout", f"Triton {triton.__version__} is not the one that the kernels were "
-                         "made with: kernels are compiled as usual")
+        report.warn_once("layout", f"Triton {triton.__version__} is not the one that the kernels "
+                         "were made with: kernels are compiled as usual")
         return False
     if knobs.cache.manager_class is not None:
         report.debug("another cache manager is set: left alone")

@@ -22,8 +22,8 @@ import textwrap
 import warnings
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CLEAN = ("TRITON_", "FLA_", "CC", "CUDA_", "LLVM_", "NVPTX_", "DISABLE_", "USE_IR", "MLIR_", "PTXAS",
-         "PYTHON", "TORCH")
+CLEAN = ("TRITON_", "FLA_", "CC", "CUDA_", "LLVM_", "NVPTX_", "DISABLE_", "USE_IR", "MLIR_",
+         "PTXAS", "PYTHON", "TORCH")
 
 
 def fail(text):
@@ -92,11 +92,11 @@ class Collector:
         with open(paths[".json"]) as file:
             meta = json.load(file)
         meta["hash"] = ""
-        meta["extern_libs"] = [[name, os.path.basename(path)] for name, path in meta["extern_libs"]]
-        free = unused_constants(src.fn)
+        meta["extern_libs"] = [[name, os.path.basename(path)]
+                               for name, path in meta["extern_libs"]]
         constants = {src.fn.arg_names[path[0]]: value for path, value in src.constants.items()}
-        self.functions[src.name] = {
-            "source": src.fn.cache_key, "free": {name: constants[name] for name in free if name in constants}}
+        free = {name: constants[name] for name in unused_constants(src.fn) if name in constants}
+        self.functions[src.name] = {"source": src.fn.cache_key, "free": free}
         self.kernels.setdefault(tail, {
             "name": src.name, "group": self.group, "meta": meta, "cubin": cubin})
 
@@ -132,7 +132,7 @@ def hook(args):
     from triton.runtime.cache import triton_key
     record = os.path.join(args.site, f"triton-{args.triton}.dist-info", "RECORD")
     if versions.triton_key(args.triton, versions.read_record(record)) != triton_key():
-        raise versions.Unknown(f"triton {args.triton}: its cache key does not follow from its RECORD")
+        raise versions.Unknown(f"triton {args.triton}: its cache key does not follow from RECORD")
     knobs.propagate_env = False
     knobs.compilation.disable_line_info = True
     knobs.compilation.store_binary_only = True

@@ -28,7 +28,7 @@ class Shape:
         return torch.zeros(sequences, self.heads[1], *self.sizes, dtype=torch.float32)
 
     def variants(self, varlen, resumed=True):
-        """initial_state and output_final_state as callers combine them; cu_seqlens of two sequences."""
+        """initial_state and output_final_state as callers combine them; two sequences if varlen."""
         edges = torch.tensor([0, LENGTH // 2, LENGTH], dtype=torch.int32) if varlen else None
         first = self.state(2 if varlen else 1)
         for state, final in [(None, False), (None, True)] + [(first, True)] * resumed:
@@ -62,7 +62,8 @@ def backward(shape, varlen=False, batch=1):
     from fla.ops.gated_delta_rule import chunk_gated_delta_rule
     options = next(shape.variants(varlen))
     length = LENGTH if batch == 1 else 1
-    out, _ = chunk_gated_delta_rule(**shape.inputs(batch, length, grad=True), **options, **NORMALIZE)
+    inputs = shape.inputs(batch, length, grad=True)
+    out, _ = chunk_gated_delta_rule(**inputs, **options, **NORMALIZE)
     out.sum().backward()
 
 

@@ -20,7 +20,8 @@ class Utils:
     def __init__(self, shared, processors):
         self.properties = {
             "max_shared_mem": shared, "max_num_regs": 65536, "multiprocessor_count": processors,
-            "warpSize": 32, "sm_clock_rate": 1000000, "mem_clock_rate": 1000000, "mem_bus_width": 4096,
+            "warpSize": 32, "sm_clock_rate": 1000000, "mem_clock_rate": 1000000,
+            "mem_bus_width": 4096,
         }
 
     def get_device_properties(self, device):
@@ -93,7 +94,8 @@ def install(arch, launcher):
     from triton.runtime.driver import driver
 
     name, shared, processors = GPUS[arch]
-    driver.set_active(Driver(torch, GPUTarget("cuda", arch, 32), Utils(shared, processors), launcher))
+    utils = Utils(shared, processors)
+    driver.set_active(Driver(torch, GPUTarget("cuda", arch, 32), utils, launcher))
     properties = SimpleNamespace(
         name=name, major=arch // 10, minor=arch % 10, multi_processor_count=processors,
         shared_memory_per_block=49152, shared_memory_per_block_optin=shared,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the store of one Triton release out of what compile.py made for each arch and profile.
 
-merge.py --site DIR --triton VERSION --record 3.11=FILE... --include 3.11=DIR... --out OUT KERNELS...
+merge.py --site DIR --triton VERSION --record 3.11=FILE... --include 3.11=DIR... --out OUT IN...
 
 OUT is a tar of triton-VERSION/, see ../README.md for what lies in it. --record names the RECORD of
 the Triton wheel of each Python, --include the folder of its Python.h.
@@ -147,10 +147,12 @@ def build_stub(stub, site, include):
             file.write(stub["source"])
         run("gcc", *CFLAGS, "-isystem", headers, "-isystem", os.path.abspath(include), "-c", source,
             "-o", "stub.o")
-        driver = sorted(name for name in run("nm", "-u", "-P", "stub.o").split() if name[:2] == "cu")
+        undefined = run("nm", "-u", "-P", "stub.o").split()
+        driver = sorted(name for name in undefined if name.startswith("cu"))
         with open(os.path.join(tmp, "driver.s"), "w") as file:
             file.write(standins.assembly(driver))
-        run("gcc", "-shared", "-nostdlib", "-Wl,-soname,libcuda.so.1", "-o", "libcuda.so.1", "driver.s")
+        run("gcc", "-shared", "-nostdlib", "-Wl,-soname,libcuda.so.1", "-o", "libcuda.so.1",
+            "driver.s")
         run("gcc", *LDFLAGS, "-o", "stub.so", "stub.o", "-L.", "-l:libcuda.so.1")
         with open(os.path.join(tmp, "stub.so"), "rb") as file:
             return file.read()
@@ -188,11 +190,13 @@ def manifest(args, archs, indexes, records, files, stub_lines):
                       for index in indexes for part, text in index["refused"].items()})
     starts = [f"{python} {sha256(start.encode())}" for python, start in sorted(records.items())]
     lines = [
-        f"Format: {FORMAT}", f"Triton: {args.triton}", f"Python: {' '.join(sorted_pythons(records))}",
+        f"Format: {FORMAT}", f"Triton: {args.triton}",
+        f"Python: {' '.join(sorted_pythons(records))}",
         f"Archs: {' '.join(dotted(arch) for arch in sorted(archs))}",
         f"Profiles: {' '.join(sorted({index['profile'] for index in indexes}))}"]
+    sums = [f"{sha256(data)} {path}" for path, data in sorted(files.items())]
     for name, values in (("Refused", refused), ("Triton-Keys", starts), ("Stubs", stub_lines),
-                         ("Files", [f"{sha256(data)} {path}" for path, data in sorted(files.items())])):
+                         ("Files", sums)):
         if values:
             lines.append(f"{name}:\n " + "\n ".join(values))
     return ("\n".join(lines) + "\n").encode()
@@ -208,7 +212,8 @@ def write(path, top, files):
     with tarfile.open(path + ".tmp", "w", format=tarfile.USTAR_FORMAT) as tar:
         for name, data in sorted(members.items()):
             info = tarfile.TarInfo(name)
-            info.type, info.mode = (tarfile.DIRTYPE, 0o755) if data is None else (tarfile.REGTYPE, 0o644)
+            info.type = tarfile.DIRTYPE if data is None else tarfile.REGTYPE
+            info.mode = 0o755 if data is None else 0o644
             info.size = len(data or b"")
             tar.addfile(info, io.BytesIO(data or b""))
     os.replace(path + ".tmp", path)
@@ -223,8 +228,8 @@ def collect(args):
         stubs.update(index["stubs"])
         indexes.append(index)
         for part, text in index["refused"].items():
-            print(f"merge.py: profile '{index['profile']}', sm_{index['arch']}: {part} refused: {text}",
-                  file=sys.stderr)
+            print(f"merge.py: profile '{index['profile']}', sm_{index['arch']}: {part} refused: "
+                  f"{text}", file=sys.stderr)
     return archs, indexes, stubs
 
 

@@ -97,9 +97,11 @@ def assembly(names):
             lines += [f"\t.globl {name}", f"\t.type {name}, @function", f"\t.set {name}, {body}"]
     lines += ["\t.section .data.rel.ro,\"aw\"", "\t.balign 16"]
     for name in data:
-        lines += [f"\t.globl {name}", f"\t.type {name}, @object", f"\t.size {name}, 512", f"{name}:"]
-        lines += [f"\t.quad 0, text_{name}, 0", "\t.zero 488"] if name.startswith("_ZTI") else ["\t.zero 512"]
-        lines.append(f"\t.section .rodata\ntext_{name}:\t.string \"*{name}\"\n\t.section .data.rel.ro")
+        text = f"text_{name}, 0" if name.startswith("_ZTI") else "0, 0"
+        lines += [f"\t.globl {name}", f"\t.type {name}, @object", f"\t.size {name}, 512",
+                  f"{name}:", f"\t.quad 0, {text}", "\t.zero 488"]
+        lines += ["\t.section .rodata", f"text_{name}:\t.string \"*{name}\"",
+                  "\t.section .data.rel.ro"]
     return "\n".join(lines) + "\n\t.section .note.GNU-stack,\"\",@progbits\n"
 
 

@@ -8,7 +8,7 @@ import csv
 import inspect
 
 # Releases whose compile(), cache and launcher were read and whose keys were proved. Not 3.4:
-# flash-linear-attention 0.6.0 cannot be imported with it (it wants a part of Gluon that came later).
+# flash-linear-attention 0.6.0 cannot be imported with it (it wants what Gluon got later).
 KNOWN = ("3.5.1", "3.6.0", "3.7.1")
 
 # File by file as triton_key() goes; True: walk the folder, False: one file.
@@ -67,6 +67,7 @@ def triton_key(version, hashes):
 
 def check(version, wanted):
     if wanted not in KNOWN:
-        raise Unknown(f"triton {wanted}: not one of the releases that debkit knows ({' '.join(KNOWN)})")
+        raise Unknown(f"triton {wanted}: not one of the releases that debkit knows "
+                      f"({' '.join(KNOWN)})")
     if version != wanted:
         raise Unknown(f"triton {wanted}: '{version}' is installed")
