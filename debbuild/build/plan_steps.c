@@ -217,23 +217,27 @@ static void add_device_steps(struct arena *a, struct plan *p, bool slow)
 	}
 }
 
+void plan_add_stub(struct arena *a, struct plan *p, const char *soname)
+{
+	struct command c = {.a = a};
+	const char *out = arena_printf(a, "stubs/%s", soname);
+	strv_add(&c.argv, p->host->cxx);
+	static const char *const fixed[] = {"-shared", "-nostdlib", "-x", "c", "/dev/null"};
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		strv_add(&c.argv, fixed[i]);
+	strv_addf(&c.argv, "-Wl,-soname,%s", soname);
+	strv_add(&c.argv, "-o");
+	strv_add(&c.argv, out);
+	strv_addf(&c.id, "host compiler %s", p->host->cxx_id);
+	struct plan_step *s =
+	    command_step(p, &c, STEP_STUB, arena_printf(a, "stub %s", soname), out);
+	s->cpu_s = 0.1;
+}
+
 static void add_stubs(struct arena *a, struct plan *p)
 {
-	for (char **l = p->recipe->torch_libraries; *l; l++) {
-		struct command c = {.a = a};
-		const char *out = arena_printf(a, "stubs/%s", *l);
-		strv_add(&c.argv, p->host->cxx);
-		static const char *const fixed[] = {"-shared", "-nostdlib", "-x", "c", "/dev/null"};
-		for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
-			strv_add(&c.argv, fixed[i]);
-		strv_addf(&c.argv, "-Wl,-soname,%s", *l);
-		strv_add(&c.argv, "-o");
-		strv_add(&c.argv, out);
-		strv_addf(&c.id, "host compiler %s", p->host->cxx_id);
-		struct plan_step *s =
-		    command_step(p, &c, STEP_STUB, arena_printf(a, "stub %s", *l), out);
-		s->cpu_s = 0.1;
-	}
+	for (char **l = p->recipe->torch_libraries; *l; l++)
+		plan_add_stub(a, p, *l);
 }
 
 static void link_command(struct command *c, const struct plan *p, const char *out)

@@ -43,7 +43,7 @@ static int check_cuda(const struct inspect_claims *c, struct err *err)
 {
 	static const char field[] = "Debkit-Cuda";
 	const char *claimed = stanza_get(&c->info.control, field);
-	if (!claimed && (c->n_bindings || *c->archs))
+	if (!claimed && (c->n_bindings || (*c->archs && !*c->triton)))
 		return err_set(err, ERR_TRUST, "the field %s is missing: the files need CUDA '%s'",
 		    field, c->cuda);
 	if (!claimed)
@@ -183,7 +183,9 @@ int inspect_check(const struct inspect_claims *c, struct err *err)
 {
 	if (check_cuda(c, err) < 0 || check_list(c, "Debkit-Cuda-Archs", c->archs, err) < 0 ||
 	    check_list(c, "Debkit-Torch", c->torch, err) < 0 ||
-	    check_list(c, "Debkit-Python", c->python, err) < 0 || check_bindings(c, err) < 0 ||
+	    check_list(c, "Debkit-Python", c->python, err) < 0 ||
+	    check_list(c, "Debkit-Triton", c->triton, err) < 0 ||
+	    check_list(c, "Debkit-Profiles", c->profiles, err) < 0 || check_bindings(c, err) < 0 ||
 	    check_source(c, err) < 0 || check_libc(c, err) < 0 || check_md5sums(&c->info, err) < 0)
 		return err_wrap(err, "'%s'", c->info.source);
 	return 0;

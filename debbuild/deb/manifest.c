@@ -1,0 +1,72 @@
+#include "manifest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/arena.h"
+#include "../base/err.h"
+#include "stanza.h"
+#include "version.h"
+
+static const char folder[] = "/triton-", file[] = "/manifest";
+
+bool manifest_is(const char *path)
+{
+	const char *at = strstr(path, folder);
+	return str_starts(path, "usr/lib/") && strstr(path, "/debkit/") && at &&
+	       str_ends(at, file) && !strcmp(strchr(at + 1, '/'), file);
+}
+
+static int add_words(
+    struct strv *to, const struct stanza *s, const char *name, const char *path, struct err *err)
+{
+	const char *value = stanza_get(s, name);
+	if (!value || !*value)
+		return err_set(err, ERR_FORMAT, "%s: %s is missing", path, name);
+	strv_split(to, value, " \t\n");
+	return 0;
+}
+
+int manifest_add(
+    struct manifest_claims *m, const char *path, const char *text, size_t len, struct err *err)
+{
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	struct stanza_list list = {0};
+	if (stanza_parse(&a, text, len, path, STANZA_ONE, &list, err) < 0)
+		return -1;
+	const struct stanza *s = &list.v[0];
+	const char *at = strstr(path, folder) + strlen(folder), *triton = stanza_get(s, "Triton");
+	size_t n = strcspn(at, "/");
+	if (triton && (strlen(triton) != n || strncmp(triton, at, n)))
+		return err_set(
+		    err, ERR_FORMAT, "%s: it is the manifest of Triton '%s'", path, triton);
+	if (add_words(&m->tritons, s, "Triton", path, err) < 0 ||
+	    add_words(&m->pythons, s, "Python", path, err) < 0 ||
+	    add_words(&m->archs, s, "Archs", path, err) < 0)
+		return -1;
+	return add_words(&m->profiles, s, "Profiles", path, err);
+}
+
+static int by_version(const void *a, const void *b)
+{
+	return version_compare(*(char *const *)a, *(char *const *)b);
+}
+
+void manifest_sort(struct manifest_claims *m)
+{
+	struct strv *versions[] = {&m->tritons, &m->pythons, &m->archs};
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
+		strv_uniq(versions[i]);
+		if (versions[i]->n)
+			qsort(versions[i]->v, versions[i]->n, sizeof *versions[i]->v, by_version);
+	}
+	strv_uniq(&m->profiles);
+}
+
+void manifest_done(struct manifest_claims *m)
+{
+	strv_done(&m->tritons);
+	strv_done(&m->pythons);
+	strv_done(&m->archs);
+	strv_done(&m->profiles);
+}

@@ -1,0 +1,33 @@
+/*
+ * The manifest of a store of Triton kernels, usr/lib/TRIPLET/debkit/NAME/cuXYZ/triton-V/manifest:
+ * one deb822 stanza that says what the store beside it holds.
+ *
+ *	Triton: 3.6.0
+ *	Python: 3.10 3.11
+ *	Archs: 8.0 9.0
+ *	Profiles: qwen3-next qwen3.5-9b
+ *
+ * Other fields are the store's own.
+ */
+#pragma once
+#include "../base/compat.h"
+#include "../base/strv.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+
+/* What all manifests of a package say, each word once after manifest_sort. */
+struct manifest_claims {
+	struct strv tritons, pythons, archs, profiles;
+};
+
+/* True for the name of a manifest in a package. */
+bool manifest_is(const char *path) _must_check_;
+/* Adds what the manifest of that name says. ERR_FORMAT if a field is missing, or if it names
+ * another Triton than its folder. */
+int manifest_add(struct manifest_claims *m, const char *path, const char *text, size_t len,
+    struct err *err) _must_check_;
+/* Each word once: versions by number, profiles by bytes. */
+void manifest_sort(struct manifest_claims *m);
+void manifest_done(struct manifest_claims *m);
