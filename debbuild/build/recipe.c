@@ -17,8 +17,7 @@ static const char *const extension[] = {"Recipe", "Version", "Debian-Revision", 
     "Sdist", "Module", "Include", "Device-Sources", "Host-Source", "Python-Packages", NULL,
     "Slow-Sources", "Nvcc-Flags", "Clang-Flags", "Cxx-Libraries", "Build-Requires", NULL};
 static const char *const triton[] = {"Recipe", "Kind", "Version", "Debian-Revision", "Date",
-    "Wheels", "Torch", "Environment", "Tritons", "Archs", "Python-Packages", NULL, "Meta",
-    "Meta-Depends", NULL};
+    "Wheels", "Torch", "Environment", "Tritons", "Archs", "Python-Packages", NULL, "Meta", NULL};
 static const char *const files[] = {"Sdist", "Include", "Device-Sources", "Slow-Sources",
     "Host-Source", "Python-Packages", "Cxx-Libraries", NULL};
 

@@ -24,6 +24,7 @@ static inline void planhost_clang(struct host *h)
 	    .cxx = "x86_64-linux-gnu-g++",
 	    .cxx_id = "g++ (Debian) 12.2.0",
 	    .clang = "clang++-22",
+	    .python = "3.11",
 	    .support_id = "id of the support files",
 	    .cxx_flags = planhost_cxx_flags,
 	    .ld_flags = planhost_ld_flags,
