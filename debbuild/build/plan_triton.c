@@ -15,8 +15,8 @@
 #define HEAVY_BYTES ((uint64_t)1536 << 20)
 
 /* Typical CPU seconds of a profile for one GPU arch, and of a store. */
-#define KERNELS_CPU_S 90
-#define STORE_CPU_S   20
+#define KERNELS_CPU_S 600
+#define STORE_CPU_S   60
 
 static bool has_word(char *const *words, const char *word)
 {

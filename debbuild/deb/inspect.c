@@ -184,8 +184,10 @@ static int take_file(void *arg, const struct deb_file *f, const void *p, size_t 
 	}
 	if (manifest_is(f->path))
 		return take_manifest(x, f->path, p, n, err);
-	if (n == 0)
+	if (n == 0) {
+		manifest_note_file(&x->kernels, f->path);
 		return end_file(x, f, err);
+	}
 	if (x->head_len < ELF_HEAD_LEN) {
 		size_t more = ELF_HEAD_LEN - x->head_len < n ? ELF_HEAD_LEN - x->head_len : n;
 		memcpy(x->head + x->head_len, p, more);
@@ -265,6 +267,9 @@ int inspect_deb(struct arena *a, const char *path, struct inspect_claims *out, s
 		buf_printf(&archs, "%s%s", archs.len ? " " : "", x.kernels.archs.v[i]);
 	strv_add_all(&x.python, &x.kernels.pythons);
 	claims.archs = arena_strdup(a, buf_str(&archs));
+	struct err why = {0};
+	if (manifest_check(&x.kernels, &why) < 0)
+		claims.store_fault = arena_strdup(a, why.msg);
 	claims.triton = join_versions(a, &x.kernels.tritons);
 	_free_ char *profiles = strv_join(&x.kernels.profiles, " ");
 	claims.profiles = arena_strdup(a, profiles);

@@ -27,16 +27,17 @@ struct inspect_binding {
 };
 
 struct inspect_claims {
-	struct deb_info info; /* with files */
-	const char *cuda;     /* major versions of libcudart, "12"; "" if there are none */
-	const char *archs;    /* as fatbin_archs writes them; "" if there is no fat binary */
-	const char *torch;    /* "2.10 2.11", sorted, "" if there are no bindings */
-	const char *python;   /* "3.11 3.12" */
-	const char *triton;   /* "3.5.1 3.6.0", "" if there are no stores of kernels */
-	const char *profiles; /* "qwen3-next", of the stores */
-	const char *glibc;    /* highest GLIBC version needed, "2.34", or NULL */
-	const char *glibcxx;  /* the same for GLIBCXX, "3.4.29" */
-	size_t n_libraries;   /* ELF shared objects in the package */
+	struct deb_info info;	 /* with files */
+	const char *cuda;	 /* major versions of libcudart, "12"; "" if there are none */
+	const char *archs;	 /* as fatbin_archs writes them; "" if there is no fat binary */
+	const char *torch;	 /* "2.10 2.11", sorted, "" if there are no bindings */
+	const char *python;	 /* "3.11 3.12" */
+	const char *triton;	 /* "3.5.1 3.6.0", "" if there are no stores of kernels */
+	const char *profiles;	 /* "qwen3-next", of the stores */
+	const char *store_fault; /* what a manifest says and its store does not hold, or NULL */
+	const char *glibc;	 /* highest GLIBC version needed, "2.34", or NULL */
+	const char *glibcxx;	 /* the same for GLIBCXX, "3.4.29" */
+	size_t n_libraries;	 /* ELF shared objects in the package */
 	struct inspect_binding *bindings;
 	size_t n_bindings;
 };

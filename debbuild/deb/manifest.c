@@ -1,5 +1,6 @@
 #include "manifest.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,11 +41,52 @@ int manifest_add(
 	if (triton && (strlen(triton) != n || strncmp(triton, at, n)))
 		return err_set(
 		    err, ERR_FORMAT, "%s: it is the manifest of Triton '%s'", path, triton);
+	size_t pythons = m->pythons.n, archs = m->archs.n;
 	if (add_words(&m->tritons, s, "Triton", path, err) < 0 ||
 	    add_words(&m->pythons, s, "Python", path, err) < 0 ||
-	    add_words(&m->archs, s, "Archs", path, err) < 0)
+	    add_words(&m->archs, s, "Archs", path, err) < 0 ||
+	    add_words(&m->profiles, s, "Profiles", path, err) < 0)
 		return -1;
-	return add_words(&m->profiles, s, "Profiles", path, err);
+	for (; pythons < m->pythons.n; pythons++)
+		strv_addf(&m->said, "Triton %s: Python %s", triton, m->pythons.v[pythons]);
+	for (; archs < m->archs.n; archs++)
+		strv_addf(&m->said, "Triton %s: arch %s", triton, m->archs.v[archs]);
+	return 0;
+}
+
+void manifest_note_file(struct manifest_claims *m, const char *path)
+{
+	const char *at = strstr(path, folder);
+	if (!str_starts(path, "usr/lib/") || !strstr(path, "/debkit/") || !at)
+		return;
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	at += strlen(folder);
+	const char *triton = arena_strndup(&a, at, strcspn(at, "/")), *name = strchr(at, '/');
+	unsigned sm, major, minor;
+	int end = 0;
+	if (!name || sscanf(name, "/sm_%3u%n", &sm, &end) != 1)
+		return;
+	if (!strcmp(name + end, ".pack"))
+		strv_addf(&m->found, "Triton %s: arch %u.%u", triton, sm / 10, sm % 10);
+	else if (sscanf(name + end, ".cp%1u%3u.keys", &major, &minor) == 2)
+		strv_addf(&m->found, "Triton %s: Python %u.%u", triton, major, minor);
+}
+
+int manifest_check(const struct manifest_claims *m, struct err *err)
+{
+	for (size_t i = 0; i < m->said.n; i++)
+		if (!strv_has(&m->found, m->said.v[i]))
+			return err_set(err, ERR_TRUST,
+			    "a manifest names %s, for which its store has no file: build the "
+			    "package again",
+			    m->said.v[i]);
+	for (size_t i = 0; i < m->found.n; i++)
+		if (!strv_has(&m->said, m->found.v[i]))
+			return err_set(err, ERR_TRUST,
+			    "a store has a file for %s, which its manifest does not name: build "
+			    "the package again",
+			    m->found.v[i]);
+	return 0;
 }
 
 static int by_version(const void *a, const void *b)
@@ -69,4 +111,6 @@ void manifest_done(struct manifest_claims *m)
 	strv_done(&m->pythons);
 	strv_done(&m->archs);
 	strv_done(&m->profiles);
+	strv_done(&m->said);
+	strv_done(&m->found);
 }

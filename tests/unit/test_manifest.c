@@ -81,7 +81,11 @@ static const char *inspect(struct unit *u, const char *control)
 	struct stanza_list list = {0};
 	struct inspect_claims c;
 	const char *deb = unit_path(u, "x.deb");
+	static const char *const files[] = {
+	    "sm_80.pack", "sm_90.pack", "sm_80.cp310.keys", "sm_90.cp311.keys", "sm_90.index"};
 	err_clear(&u->err);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		unit_put(u, arena_printf(&u->a, "s/" DIR "/triton-3.6.0/%s", files[i]), "data");
 	unit_put(u, "s/" DIR "/triton-3.6.0/manifest",
 	    "Triton: 3.6.0\nPython: 3.10 3.11\nArchs: 8.0 9.0\nProfiles: large small\n");
 	if (stanza_parse(&u->a, control, strlen(control), "control", STANZA_ONE, &list, &u->err) <
@@ -114,12 +118,44 @@ static void packages_claim_what_they_hold(void **state)
 	}
 }
 
+static const char *check(struct unit *u, const char *const *files)
+{
+	_cleanup_(manifest_done) struct manifest_claims m = {0};
+	err_clear(&u->err);
+	if (add(&m, DIR "/triton-3.6.0/manifest",
+		"Triton: 3.6.0\nPython: 3.10 3.11\nArchs: 8.0 10.0\nProfiles: a\n", &u->err) < 0)
+		fail_msg("%s", u->err.msg);
+	for (; *files; files++)
+		manifest_note_file(&m, *files);
+	return manifest_check(&m, &u->err) < 0 ? u->err.msg : "";
+}
+
+static void manifests_are_held_against_files(void **state)
+{
+	struct unit *u = *state;
+	const char *files[] = {DIR "/triton-3.6.0/sm_80.pack", DIR "/triton-3.6.0/sm_100.pack",
+	    DIR "/triton-3.6.0/sm_100.cp310.keys", DIR "/triton-3.6.0/sm_80.cp311.keys",
+	    DIR "/triton-3.6.0/stubs/sm_90.pack", "usr/share/sm_90.pack", NULL};
+	assert_string_equal(check(u, files), "");
+	files[4] = DIR "/triton-3.6.0/sm_90.pack";
+	assert_non_null(strstr(check(u, files), "a file for Triton 3.6.0: arch 9.0"));
+	files[4] = DIR "/triton-3.7.1/sm_80.pack";
+	assert_non_null(strstr(check(u, files), "a file for Triton 3.7.1: arch 8.0"));
+	files[4] = NULL;
+	files[1] = DIR "/triton-3.6.0/sm_100.index";
+	assert_non_null(strstr(check(u, files), "names Triton 3.6.0: arch 10.0"));
+	files[1] = DIR "/triton-3.6.0/sm_100.pack";
+	files[3] = DIR "/triton-3.6.0/sm_80.cp31.keys";
+	assert_non_null(strstr(check(u, files), "names Triton 3.6.0: Python 3.11"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    CASE(names),
 	    CASE(manifests_add_up),
 	    CASE(bad_manifests),
+	    CASE(manifests_are_held_against_files),
 	    CASE(packages_claim_what_they_hold),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
