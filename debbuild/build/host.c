@@ -273,14 +273,21 @@ static bool is_support(const struct recipe *r, const char *name)
 	return str_ends(name, ".h") || str_ends(name, ".cpp");
 }
 
-static int hash_support(struct arena *a, const struct recipe *r, struct host *h, struct err *err)
+/* What makes stores out of compiled kernels has no part in these. */
+static bool is_compiling(const struct recipe *r, const char *name)
+{
+	return is_support(r, name) && strcmp(name, "kernels/merge.py") != 0;
+}
+
+static int hash_files(struct arena *a, const struct recipe *r,
+    bool (*counts)(const struct recipe *r, const char *name), const char **out, struct err *err)
 {
 	_cleanup_(strv_done) struct strv names = STRV_INIT;
 	if (path_walk(r->dir, &names, err) < 0)
 		return -1;
 	struct digest *d = digest_new(DIGEST_SHA256);
 	for (size_t i = 0; i < names.n; i++) {
-		if (!is_support(r, names.v[i]))
+		if (!counts(r, names.v[i]))
 			continue;
 		_free_ char *full = path_join(r->dir, names.v[i]);
 		char hex[DIGEST_HEX_MAX];
@@ -293,7 +300,7 @@ static int hash_support(struct arena *a, const struct recipe *r, struct host *h,
 	}
 	char hex[DIGEST_HEX_MAX];
 	digest_finish_hex(d, hex);
-	h->support_id = arena_strdup(a, hex);
+	*out = arena_strdup(a, hex);
 	return 0;
 }
 
@@ -326,8 +333,9 @@ int host_gather(struct arena *a, const struct recipe *r, const struct matrix *m,
 	    find_cxx(a, &h, err) < 0 ||
 	    (r->kind == RECIPE_TRITON ? find_python3(a, &h, err)
 				      : choose_route(a, m, sel->cuda, toolchain, &h, err)) < 0 ||
-	    hash_support(a, r, &h, err) < 0 || find_pythons(a, m, sel, &h, err) < 0 ||
-	    intr_check(err) < 0)
+	    hash_files(a, r, is_support, &h.support_id, err) < 0 ||
+	    hash_files(a, r, is_compiling, &h.kernels_id, err) < 0 ||
+	    find_pythons(a, m, sel, &h, err) < 0 || intr_check(err) < 0)
 		return -1;
 	*out = h;
 	return 0;

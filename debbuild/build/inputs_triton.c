@@ -175,13 +175,24 @@ int fetch_triton(struct fetch *f, struct err *err)
 	return 0;
 }
 
+/* Triton's own cache, which any build may use; a read-only one cannot take anything. */
+static int link_kept(
+    const struct plan_triton *t, const char *cache, const char *work, struct err *err)
+{
+	_free_ char *name = xasprintf("kept/%s", t->version);
+	_free_ char *shared = xasprintf("%s/kept/triton-%s", cache, t->version);
+	_free_ char *own = path_join(work, name);
+	if (path_mkdirs(shared, NULL) == 0 && access(shared, W_OK) == 0)
+		return fetch_link(work, name, shared, err);
+	return path_mkdirs(own, err);
+}
+
 static int link_one(
     const struct plan_triton *t, const char *cache, const char *work, struct err *err)
 {
 	_free_ char *name = xasprintf("site/%s", t->version);
 	_free_ char *site = site_dir(cache, t);
-	_free_ char *kept = xasprintf("%s/kept/%s", work, t->version);
-	if (fetch_link(work, name, site, err) < 0 || path_mkdirs(kept, err) < 0)
+	if (fetch_link(work, name, site, err) < 0 || link_kept(t, cache, work, err) < 0)
 		return -1;
 	for (size_t i = 0; i < t->n_pythons; i++) {
 		const struct host_python *py = t->pythons[i];

@@ -14,7 +14,7 @@
  *	cuXYZ/    what is built
  * and for a triton recipe:
  *	site/V/   a Python environment with Triton V	      record/V/X.Y  RECORD of its wheels
- *	kept/V/   what the compilation of its kernels keeps   triton-V/ what is built
+ *	kept/V/   Triton's own cache, for what is compiled   triton-V/ what is built
  */
 #pragma once
 #include "../base/compat.h"
@@ -56,6 +56,7 @@ struct host {
 	const char *clang;	  /* "clang++-22" on the clang route */
 	const char *python;	  /* "3.11": version of python3, for a triton recipe */
 	const char *support_id;	  /* hash of the recipe's own build files: C and C++, or Python */
+	const char *kernels_id;	  /* hash of those that compile a triton recipe's kernels */
 	char **cxx_flags, **ld_flags; /* hardening, from dpkg-buildflags */
 	const struct host_python *pythons;
 	size_t n_pythons;

@@ -216,7 +216,7 @@ static const char *kernels_file(
 /* Words that both programs take. Which Python runs them and which torch is beside them does not
  * enter their outputs, and so no key. */
 static void start(
-    struct command *c, const struct plan *p, const struct plan_triton *t, const char *program)
+    struct command *c, const struct plan_triton *t, const char *program, const char *program_id)
 {
 	/* No .pyc files beside the program, and nothing from the user's environment. */
 	static const char *const fixed[] = {"python3", "-B", "-E", "-s"};
@@ -227,7 +227,7 @@ static void start(
 	strv_addf(&c->argv, "site/%s", t->version);
 	strv_add(&c->argv, "--triton");
 	strv_add(&c->argv, t->version);
-	strv_addf(&c->id, "support %s", p->host->support_id);
+	strv_addf(&c->id, "support %s", program_id);
 }
 
 /* Upstream's wheels that are in the environment too, and Triton's for its first Python. */
@@ -246,7 +246,7 @@ static void add_kernels(struct arena *a, struct plan *p, const struct plan_trito
 {
 	struct command c = {.a = a};
 	const char *name = p->recipe->profiles[profile], *out = kernels_file(a, t, g, name);
-	start(&c, p, t, "compile.py");
+	start(&c, t, "compile.py", p->host->kernels_id);
 	strv_add(&c.argv, "--arch");
 	strv_add(&c.argv, g->sm);
 	strv_add(&c.argv, "--profiles");
@@ -268,7 +268,7 @@ static void add_kernels(struct arena *a, struct plan *p, const struct plan_trito
 static void add_store(struct arena *a, struct plan *p, const struct plan_triton *t)
 {
 	struct command c = {.a = a};
-	start(&c, p, t, "merge.py");
+	start(&c, t, "merge.py", p->host->support_id);
 	for (size_t i = 0; i < t->n_pythons; i++) {
 		const struct host_python *py = t->pythons[i];
 		strv_add(&c.argv, "--record");

@@ -26,6 +26,7 @@ static inline void planhost_clang(struct host *h)
 	    .clang = "clang++-22",
 	    .python = "3.11",
 	    .support_id = "id of the support files",
+	    .kernels_id = "id of what compiles kernels",
 	    .cxx_flags = planhost_cxx_flags,
 	    .ld_flags = planhost_ld_flags,
 	    .pythons = planhost_pythons,

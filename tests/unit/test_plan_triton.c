@@ -89,7 +89,7 @@ static const char *change(struct inputs *in, unsigned what)
 		in->recipe.torch = "2.10.0";
 		return "";
 	case 1:
-		in->host.support_id = "other";
+		in->host.kernels_id = "other";
 		return "kernels 8, store 2";
 	case 2:
 		in->recipe.profile_ids[0] = "other";
@@ -120,6 +120,9 @@ static const char *change(struct inputs *in, unsigned what)
 		other_pythons[1].include = "/elsewhere";
 		in->host.pythons = other_pythons;
 		return "";
+	case 11: /* the program that makes stores */
+		in->host.support_id = "other";
+		return "store 2";
 	default:
 		return NULL;
 	}
