@@ -6,6 +6,7 @@
 
 #include "../base/arena.h"
 #include "../base/buf.h"
+#include "../base/digest.h"
 #include "../base/err.h"
 #include "../base/path.h"
 #include "../base/strv.h"
@@ -30,6 +31,7 @@ struct inspector {
 	struct buf table;    /* text of all files named `bindings` */
 	struct buf manifest; /* text of the present one */
 	struct manifest_claims kernels;
+	struct digest *digest; /* of the present file of a store */
 	struct strv cuda, torch, python;
 	struct fatbin_info fat; /* of all libraries */
 	size_t fat_cap, bindings_cap;
@@ -46,6 +48,7 @@ static void inspector_done(struct inspector *x)
 	buf_done(&x->table);
 	buf_done(&x->manifest);
 	manifest_done(&x->kernels);
+	digest_free(x->digest);
 	strv_done(&x->cuda);
 	strv_done(&x->torch);
 	strv_done(&x->python);
@@ -175,6 +178,19 @@ static int take_manifest(
 	return 0;
 }
 
+static void note_kernels(struct inspector *x, const char *path, const void *p, size_t n)
+{
+	if (!x->digest)
+		x->digest = digest_new(DIGEST_SHA256);
+	if (n) {
+		digest_update(x->digest, p, n);
+		return;
+	}
+	char hex[DIGEST_HEX_MAX];
+	digest_finish_hex(take_ptr(x->digest), hex);
+	manifest_note_file(&x->kernels, path, hex);
+}
+
 static int take_file(void *arg, const struct deb_file *f, const void *p, size_t n, struct err *err)
 {
 	struct inspector *x = arg;
@@ -184,10 +200,10 @@ static int take_file(void *arg, const struct deb_file *f, const void *p, size_t 
 	}
 	if (manifest_is(f->path))
 		return take_manifest(x, f->path, p, n, err);
-	if (n == 0) {
-		manifest_note_file(&x->kernels, f->path);
+	if (manifest_covers(f->path))
+		note_kernels(x, f->path, p, n);
+	if (n == 0)
 		return end_file(x, f, err);
-	}
 	if (x->head_len < ELF_HEAD_LEN) {
 		size_t more = ELF_HEAD_LEN - x->head_len < n ? ELF_HEAD_LEN - x->head_len : n;
 		memcpy(x->head + x->head_len, p, more);

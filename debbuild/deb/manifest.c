@@ -49,22 +49,32 @@ int manifest_add(
 		return -1;
 	for (; pythons < m->pythons.n; pythons++)
 		strv_addf(&m->said, "Triton %s: Python %s", triton, m->pythons.v[pythons]);
+	_cleanup_(strv_done) struct strv files = STRV_INIT;
+	const char *text_of_files = stanza_get(s, "Files");
+	strv_split(&files, text_of_files ? text_of_files : "", "\n");
+	for (size_t i = 0; i < files.n; i++)
+		strv_addf(&m->listed, "Triton %s: %s", triton, str_trim(files.v[i]));
 	for (; archs < m->archs.n; archs++)
 		strv_addf(&m->said, "Triton %s: arch %s", triton, m->archs.v[archs]);
 	return 0;
 }
 
-void manifest_note_file(struct manifest_claims *m, const char *path)
+bool manifest_covers(const char *path)
 {
 	const char *at = strstr(path, folder);
-	if (!str_starts(path, "usr/lib/") || !strstr(path, "/debkit/") || !at)
-		return;
+	return str_starts(path, "usr/lib/") && strstr(path, "/debkit/") && at &&
+	       strchr(at + 1, '/') && !manifest_is(path);
+}
+
+void manifest_note_file(struct manifest_claims *m, const char *path, const char *sha256)
+{
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
-	at += strlen(folder);
+	const char *at = strstr(path, folder) + strlen(folder);
 	const char *triton = arena_strndup(&a, at, strcspn(at, "/")), *name = strchr(at, '/');
 	unsigned sm, major, minor;
 	int end = 0;
-	if (!name || sscanf(name, "/sm_%3u%n", &sm, &end) != 1)
+	strv_addf(&m->held, "Triton %s: %s %s", triton, sha256, name + 1);
+	if (sscanf(name, "/sm_%3u%n", &sm, &end) != 1)
 		return;
 	if (!strcmp(name + end, ".pack"))
 		strv_addf(&m->found, "Triton %s: arch %u.%u", triton, sm / 10, sm % 10);
@@ -74,6 +84,12 @@ void manifest_note_file(struct manifest_claims *m, const char *path)
 
 int manifest_check(const struct manifest_claims *m, struct err *err)
 {
+	for (size_t i = 0; i < m->listed.n; i++)
+		if (!strv_has(&m->held, m->listed.v[i]))
+			return err_set(err, ERR_TRUST,
+			    "a manifest lists what its store does not hold: %s: build the "
+			    "package again",
+			    m->listed.v[i]);
 	for (size_t i = 0; i < m->said.n; i++)
 		if (!strv_has(&m->found, m->said.v[i]))
 			return err_set(err, ERR_TRUST,
@@ -113,4 +129,6 @@ void manifest_done(struct manifest_claims *m)
 	strv_done(&m->profiles);
 	strv_done(&m->said);
 	strv_done(&m->found);
+	strv_done(&m->listed);
+	strv_done(&m->held);
 }

@@ -71,12 +71,13 @@ static void bad_manifests(void **state)
 #define CONTROL                                                                                    \
 	"Package: python3-fla-cu128\nVersion: 1-1\nArchitecture: amd64\n"                          \
 	"Maintainer: Demo <demo@example.org>\nDescription: demonstration\n"
+#define MANIFEST "Triton: 3.6.0\nPython: 3.10 3.11\nArchs: 8.0 9.0\nProfiles: large small\n"
 #define CLAIMS                                                                                     \
 	"Debkit-Triton: 3.6.0\nDebkit-Python: 3.10 3.11\nDebkit-Cuda-Archs: 8.0 9.0\n"             \
 	"Debkit-Profiles: large small\n"
 
 /* What inspect_check says of a package with one store; "" if all is true. */
-static const char *inspect(struct unit *u, const char *control)
+static const char *inspect(struct unit *u, const char *control, const char *files_field)
 {
 	struct stanza_list list = {0};
 	struct inspect_claims c;
@@ -86,8 +87,8 @@ static const char *inspect(struct unit *u, const char *control)
 	err_clear(&u->err);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		unit_put(u, arena_printf(&u->a, "s/" DIR "/triton-3.6.0/%s", files[i]), "data");
-	unit_put(u, "s/" DIR "/triton-3.6.0/manifest",
-	    "Triton: 3.6.0\nPython: 3.10 3.11\nArchs: 8.0 9.0\nProfiles: large small\n");
+	unit_put(
+	    u, "s/" DIR "/triton-3.6.0/manifest", arena_printf(&u->a, MANIFEST "%s", files_field));
 	if (stanza_parse(&u->a, control, strlen(control), "control", STANZA_ONE, &list, &u->err) <
 	    0)
 		fail_msg("%s", u->err.msg);
@@ -112,7 +113,24 @@ static void packages_claim_what_they_hold(void **state)
 	    {CONTROL CLAIMS "Debkit-Cuda: 12.8\n", "Debkit-Cuda claims '12.8'"}};
 	struct unit *u = *state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		const char *said = inspect(u, cases[i][0]);
+		const char *said = inspect(u, cases[i][0], "");
+		if (*cases[i][1] ? !strstr(said, cases[i][1]) : *said)
+			fail_msg("case %zu: '%s'", i, said);
+	}
+}
+
+/* SHA-256 of "data", which all files hold. */
+#define DATA "3a6eb0790f39ac87c94f3856b2dd2c5d110e6811602261a9a923d3bb23adc8b7"
+
+static void hashes_are_held_against_files(void **state)
+{
+	static const char *const cases[][2] = {{"Files:\n " DATA " sm_90.pack\n", ""},
+	    {"Files:\n " DATA " sm_90.index\n " DATA " sm_80.pack\n", ""},
+	    {"Files: \n " DATA " sm_70.pack\n", "does not hold: Triton 3.6.0: " DATA " sm_70.pack"},
+	    {"Files:\n 00 sm_90.pack\n", "does not hold: Triton 3.6.0: 00 sm_90.pack"}};
+	struct unit *u = *state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *said = inspect(u, CONTROL CLAIMS, cases[i][0]);
 		if (*cases[i][1] ? !strstr(said, cases[i][1]) : *said)
 			fail_msg("case %zu: '%s'", i, said);
 	}
@@ -126,7 +144,8 @@ static const char *check(struct unit *u, const char *const *files)
 		"Triton: 3.6.0\nPython: 3.10 3.11\nArchs: 8.0 10.0\nProfiles: a\n", &u->err) < 0)
 		fail_msg("%s", u->err.msg);
 	for (; *files; files++)
-		manifest_note_file(&m, *files);
+		if (manifest_covers(*files))
+			manifest_note_file(&m, *files, "00");
 	return manifest_check(&m, &u->err) < 0 ? u->err.msg : "";
 }
 
@@ -157,6 +176,7 @@ int main(void)
 	    CASE(bad_manifests),
 	    CASE(manifests_are_held_against_files),
 	    CASE(packages_claim_what_they_hold),
+	    CASE(hashes_are_held_against_files),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
