@@ -104,7 +104,10 @@ const struct cmd cmd_build = {"build", "build signed packages for one CUDA", "",
     "Fetches the sources, the headers of each torch and, without an nvcc of that CUDA, the parts "
     "of "
     "a toolkit; compiles the device code once for each GPU arch and one binding for each torch and "
-    "Python; and writes .deb packages to --out, whose names it prints. What was compiled before is "
+    "Python; and writes .deb packages to --out, whose names it prints. A recipe of Triton kernels "
+    "(flash-linear-attention) is compiled, without a GPU, for each Triton, GPU arch and profile. "
+    "What "
+    "was compiled before is "
     "taken from the cache (~/.cache/debkit, or $DEBKIT_CACHE). Ctrl-C stops it; the same command "
     "goes on where it stopped.",
     opts, 0, 0, run};
