@@ -355,6 +355,10 @@ int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
 		*out = p;
 		return 0;
 	}
+	if (sel->profiles && sel->profiles->n)
+		return err_set(err, ERR_USAGE,
+		    "recipe '%s' has no profiles: leave out --profile, or name a recipe that has",
+		    r->name);
 	p.kernel_library = library_name(a, r->name, p.flavour);
 	if (choose_torches(a, m, sel, lock, &p, err) < 0 || choose_bindings(a, sel, &p, err) < 0 ||
 	    choose_archs(a, m, sel, &p, err) < 0 || choose_files(a, m, lock, &p, err) < 0)
