@@ -10,6 +10,7 @@
 #include "../debbuild/base/path.h"
 #include "../debbuild/base/txn.h"
 #include "../debbuild/base/xalloc.h"
+#include "../debbuild/sign/signer.h"
 #include "phase.h"
 
 enum verdict { UNREAD, READ, REFUSED, PRESENT };
@@ -25,6 +26,7 @@ struct desk {
 	struct change *change;
 	const struct admission_spec *spec;
 	struct admit_spec read;
+	struct signer_ring *ring;
 	struct slot *slots;
 	size_t n;
 	pthread_mutex_t mutex; /* over the change's arena */
@@ -35,6 +37,7 @@ static void desk_done(struct desk *d)
 	for (size_t i = 0; i < d->n; i++)
 		free(d->slots[i].why);
 	free(d->slots);
+	signer_ring_close(&d->ring);
 }
 
 static void refuse(struct slot *s, const struct err *why)
@@ -236,14 +239,26 @@ static int settle(struct desk *d, struct admission *out, struct err *err)
 	return 0;
 }
 
+/* The keyring, if there is something to read. */
+static int open_ring(struct desk *d, struct err *err)
+{
+	size_t i = 0;
+	while (i < d->n && d->slots[i].verdict != UNREAD)
+		i++;
+	if (i == d->n || !d->spec->keyring)
+		return 0;
+	if (signer_ring_open(d->spec->keyring, &d->ring, err) < 0)
+		return -1;
+	d->read.ring = d->ring;
+	return 0;
+}
+
 int admit_files(
     struct change *c, const struct admission_spec *spec, struct admission *out, struct err *err)
 {
 	_cleanup_(desk_done) struct desk d = {.change = c,
 	    .spec = spec,
-	    .read = {.component = spec->component,
-		.keyring = spec->keyring,
-		.all_hashes = c && c->suite.compat},
+	    .read = {.component = spec->component, .all_hashes = c && c->suite.compat},
 	    .slots = xcalloc(spec->files->n + 1, sizeof *d.slots),
 	    .n = spec->files->n,
 	    .mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -251,6 +266,8 @@ int admit_files(
 	for (size_t i = 0; i < d.n; i++)
 		if (check_known(&d, i, err) < 0)
 			return -1;
+	if (open_ring(&d, err) < 0)
+		return -1;
 	parallel_run(d.n, read_one, &d);
 	return intr_check(err) < 0 ? -1 : settle(&d, out, err);
 }

@@ -7,7 +7,7 @@ struct strv;
 struct admission_spec {
 	const struct strv *files;
 	const char *component;
-	const char *keyring; /* see pool_admit */
+	const char *keyring; /* file of the keys one of which must have signed; NULL: unchecked */
 	bool paranoid;	     /* read files that were read before, too */
 	bool dry;	     /* stage nothing */
 	void (*refused)(

@@ -146,7 +146,7 @@ int pool_admit(struct arena *a, const char *file, const struct admit_spec *spec,
 		return err_set(err, ERR_SYSTEM, "'%s' is no file that can be read", file);
 	if (deb_read(a, file, flags, NULL, NULL, &d, err) < 0)
 		return -1;
-	if (spec->keyring && debsig_verify(file, spec->keyring, fpr, err) < 0)
+	if (spec->ring && debsig_check(&d, spec->ring, fpr, err) < 0)
 		return -1;
 	p.name = stanza_get(&d.control, "Package");
 	p.version = stanza_get(&d.control, "Version");

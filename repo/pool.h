@@ -10,6 +10,7 @@
 
 struct arena;
 struct err;
+struct signer_ring;
 
 struct pkg {
 	const char *component;
@@ -32,8 +33,9 @@ struct pkg_list {
 
 struct admit_spec {
 	const char *component;
-	const char *keyring; /* must have signed the .deb (its origin signature); NULL: unchecked */
-	bool all_hashes;     /* MD5, SHA-1 and SHA-512 in the stanza too */
+	const struct signer_ring
+	    *ring;	 /* has signed the .deb (origin signature); NULL: unchecked */
+	bool all_hashes; /* MD5, SHA-1 and SHA-512 in the stanza too */
 };
 
 /*

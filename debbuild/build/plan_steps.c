@@ -187,6 +187,10 @@ static void add_nvcc(struct arena *a, struct plan *p, const char *source)
 		    p->archs[i]->sm, i + 1 < p->n_archs ? "" : ",compute_",
 		    i + 1 < p->n_archs ? "" : p->archs[i]->sm);
 	add_include_paths(&c, p);
+	/* Before the folders in nvcc's own profile: the pinned headers, whichever nvcc it is. */
+	strv_add(&c.argv, "-Icuda/include");
+	if (matrix_compare(p->cuda, "13.0") >= 0)
+		strv_add(&c.argv, "-Icuda/include/cccl");
 	add_device_id(&c, p);
 	strv_addf(&c.id, "host compiler %s", p->host->cxx_id);
 	strv_add(&c.argv, "-c");

@@ -96,8 +96,8 @@ bool debsig_is_signed(const struct deb_info *deb)
 	return find_signature(deb) != NULL;
 }
 
-int debsig_verify_read(
-    const struct deb_info *deb, const char *keyring_file, char fpr[41], struct err *err)
+int debsig_check(
+    const struct deb_info *deb, const struct signer_ring *ring, char fpr[41], struct err *err)
 {
 	const struct deb_member *m = find_signature(deb);
 	const char *path = deb->source;
@@ -114,9 +114,18 @@ int debsig_verify_read(
 		return err_set(err, ERR_SYSTEM, "'%s' changed while it was read", path);
 	struct covered c = {.fd = fd, .members = deb->members};
 	struct signer_source src = {read_covered, &c};
-	if (signer_verify_source(&src, sig, m->size, keyring_file, fpr, err) < 0)
+	if (signer_ring_verify(ring, &src, sig, m->size, fpr, err) < 0)
 		return err_wrap(err, "'%s'", path);
 	return 0;
+}
+
+int debsig_verify_read(
+    const struct deb_info *deb, const char *keyring_file, char fpr[41], struct err *err)
+{
+	_cleanup_(signer_ring_close) struct signer_ring *ring = NULL;
+	if (signer_ring_open(keyring_file, &ring, err) < 0)
+		return err_wrap(err, "'%s'", deb->source);
+	return debsig_check(deb, ring, fpr, err);
 }
 
 int debsig_verify(const char *path, const char *keyring_file, char fpr[41], struct err *err)

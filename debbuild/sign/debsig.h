@@ -10,6 +10,7 @@
 struct buf;
 struct deb_info;
 struct err;
+struct signer_ring;
 
 /*
  * Writes out (may equal path; atomic) as path with the member; an older one is replaced. The
@@ -26,6 +27,9 @@ int debsig_verify(
     const char *path, const char *keyring_file, char fpr[41], struct err *err) _must_check_;
 /* The same for a package that deb_read has read already, with DEB_READ_SIGNED. */
 int debsig_verify_read(const struct deb_info *deb, const char *keyring_file, char fpr[41],
+    struct err *err) _must_check_;
+/* The same with a keyring that is open, for many packages; threads may share it. */
+int debsig_check(const struct deb_info *deb, const struct signer_ring *ring, char fpr[41],
     struct err *err) _must_check_;
 /* The policy file (XML) for /etc/debsig/policies/<key id>/debkit.pol; keyring is the file name
  * below /usr/share/debsig/keyrings/<key id>/. fpr is the key or subkey that signs: origin_fpr. */

@@ -51,5 +51,12 @@ struct signer_pin {
 };
 int signer_verify_pinned(const void *p, size_t n, const void *sig, size_t sig_len,
     const struct signer_pin *pin, struct buf *out, struct err *err) _must_check_;
-int signer_verify_source(const struct signer_source *src, const void *sig, size_t sig_len,
-    const char *keyring_file, char fpr[41], struct err *err) _must_check_;
+
+/* A keyring file opened once to check many signatures, by several threads at once if need be. */
+struct signer_ring;
+int signer_ring_open(
+    const char *keyring_file, struct signer_ring **out, struct err *err) _must_check_;
+void signer_ring_close(struct signer_ring **r); /* accepts NULL inside */
+/* As signer_verify, of a source. */
+int signer_ring_verify(const struct signer_ring *r, const struct signer_source *src,
+    const void *sig, size_t sig_len, char fpr[41], struct err *err) _must_check_;

@@ -5,9 +5,9 @@
 #   make bench-matrix [FULL=1] [CUDA=13.0] [TORCH=2.11,2.12] [PYTHON=3.11,3.12] [ARCH=9.0]
 #                     [MORE_ARCH=8.0] [PEER=no]
 # The short run takes one arch, four cells and, on both sides, an sdist whose bwd.cu is a stand-in
-# without kernels. FULL=1 takes all sources, the default archs and all cells. PEER=no leaves out
-# upstream's cell, which needs an installed nvcc of that CUDA and a torch of several GB (kept in
-# build/bench/peer).
+# without kernels. FULL=1 takes all sources, the default archs and all cells. MORE_ARCH=no leaves out
+# the added arch, for which nvcc compiles all archs again. PEER=no leaves out upstream's cell, which
+# needs an installed nvcc of that CUDA and a torch of several GB (kept in build/bench/peer).
 set -u -o pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 DEBKIT=${DEBKIT:-$top/build/release/debkit}
@@ -167,8 +167,10 @@ done | sort -n >"$dir/again"
 read -r again again_cpu <<<"$(sed -n 3p "$dir/again")"
 sdk=$(fetched 'headers of torch') abi=$(fetched 'exports of')
 other=$(fetched 'parts of|\.tar\.gz|headers of Python')
-debkit arch "$torches" "$pythons" "$archs,$more"
-row "one arch more ($more)" $cells 0
+if [ "$more" != no ]; then
+	debkit arch "$torches" "$pythons" "$archs,$more"
+	row "one arch more ($more)" $cells 0
+fi
 binding=$(calc "($total - $first) / ($cells - 1)")
 n_torch=$(tr , '\n' <<<"$torches" | wc -l)
 limit=$(calc "1.3 * $first + 25 * ($cells - 1)")

@@ -333,11 +333,16 @@ static void streams_are_signed_and_checked(void **state)
 	assert_int_equal(outfile_put(keyhome_file(h, "sig"), 0644, sig.data, sig.len, &h->err), 0);
 	keyhome_sh(
 	    h, "head -c 20000003 /dev/zero | tr '\\0' x >d; gpgv --keyring ./ring.gpg sig d");
+	_cleanup_(signer_ring_close) struct signer_ring *r = NULL;
+	assert_int_equal(signer_ring_open(ring, &r, &h->err), 0);
 	s.left = 20000003;
-	assert_int_equal(signer_verify_source(&src, sig.data, sig.len, ring, fpr, &h->err), 0);
+	assert_int_equal(signer_ring_verify(r, &src, sig.data, sig.len, fpr, &h->err), 0);
+	assert_string_equal(fpr, k.fpr);
 	s.left = 20000002;
-	assert_int_equal(signer_verify_source(&src, sig.data, sig.len, ring, fpr, &h->err), -1);
+	assert_int_equal(signer_ring_verify(r, &src, sig.data, sig.len, fpr, &h->err), -1);
 	assert_int_equal(h->err.code, ERR_TRUST);
+	s.left = 20000003;
+	assert_int_equal(signer_ring_verify(r, &src, sig.data, sig.len, fpr, &h->err), 0);
 }
 
 /* A read error must not become a signature over the part that came. */
