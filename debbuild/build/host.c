@@ -265,14 +265,29 @@ static int find_pythons(struct arena *a, const struct matrix *m, const struct se
 	return 0;
 }
 
-static int hash_support(struct arena *a, const struct recipe *r, struct host *h, struct err *err)
+/* Files of the recipe's folder that are read by its steps. */
+static bool is_support(const struct recipe *r, const char *name)
+{
+	if (r->kind == RECIPE_TRITON)
+		return str_starts(name, "kernels/") && str_ends(name, ".py");
+	return str_ends(name, ".h") || str_ends(name, ".cpp");
+}
+
+/* What makes stores out of compiled kernels has no part in these. */
+static bool is_compiling(const struct recipe *r, const char *name)
+{
+	return is_support(r, name) && strcmp(name, "kernels/merge.py") != 0;
+}
+
+static int hash_files(struct arena *a, const struct recipe *r,
+    bool (*counts)(const struct recipe *r, const char *name), const char **out, struct err *err)
 {
 	_cleanup_(strv_done) struct strv names = STRV_INIT;
 	if (path_walk(r->dir, &names, err) < 0)
 		return -1;
 	struct digest *d = digest_new(DIGEST_SHA256);
 	for (size_t i = 0; i < names.n; i++) {
-		if (!str_ends(names.v[i], ".h") && !str_ends(names.v[i], ".cpp"))
+		if (!counts(r, names.v[i]))
 			continue;
 		_free_ char *full = path_join(r->dir, names.v[i]);
 		char hex[DIGEST_HEX_MAX];
@@ -285,7 +300,24 @@ static int hash_support(struct arena *a, const struct recipe *r, struct host *h,
 	}
 	char hex[DIGEST_HEX_MAX];
 	digest_finish_hex(d, hex);
-	h->support_id = arena_strdup(a, hex);
+	*out = arena_strdup(a, hex);
+	return 0;
+}
+
+/* The version of the python3 that runs the build programs of a triton recipe. */
+static int find_python3(struct arena *a, struct host *h, struct err *err)
+{
+	static const char prefix[] = "Python ";
+	const char *said = ask(a, (char *[]){"python3", "--version", NULL}, NULL, "python3", err);
+	if (!said)
+		return -1;
+	const char *v = said + strlen(prefix), *dot = strchr(said, '.');
+	if (!str_starts(said, prefix) || !dot || !isdigit((unsigned char)dot[1]))
+		return err_set(err, ERR_TOOL,
+		    "python3 said '%.80s', expected its version: look which python3 is in PATH",
+		    said);
+	h->python = arena_strndup(a, v, (size_t)(dot - v) + 1 + strspn(dot + 1, "0123456789"));
+	h->compiler = "Triton";
 	return 0;
 }
 
@@ -298,9 +330,12 @@ int host_gather(struct arena *a, const struct recipe *r, const struct matrix *m,
 		return err_set(
 		    err, ERR_TOOL, "program 'ninja' not found: apt-get install ninja-build");
 	if (matrix_check_cuda(m, sel->cuda, err) < 0 || ask_dpkg(a, &h, err) < 0 ||
-	    find_cxx(a, &h, err) < 0 || choose_route(a, m, sel->cuda, toolchain, &h, err) < 0 ||
-	    hash_support(a, r, &h, err) < 0 || find_pythons(a, m, sel, &h, err) < 0 ||
-	    intr_check(err) < 0)
+	    find_cxx(a, &h, err) < 0 ||
+	    (r->kind == RECIPE_TRITON ? find_python3(a, &h, err)
+				      : choose_route(a, m, sel->cuda, toolchain, &h, err)) < 0 ||
+	    hash_files(a, r, is_support, &h.support_id, err) < 0 ||
+	    hash_files(a, r, is_compiling, &h.kernels_id, err) < 0 ||
+	    find_pythons(a, m, sel, &h, err) < 0 || intr_check(err) < 0)
 		return -1;
 	*out = h;
 	return 0;

@@ -16,8 +16,8 @@
 #include "../base/strv.h"
 #include "../base/xalloc.h"
 #include "index.h"
-#include "indexes.h"
-#include "intact.h"
+#include "inputs_int.h"
+#include "inputs_triton.h"
 #include "lockfile.h"
 #include "matrix.h"
 #include "plan.h"
@@ -25,25 +25,6 @@
 #include "recipe.h"
 #include "sdk.h"
 #include "wheel.h"
-
-/* A fetch under way: the plan, where things go, and the connections. */
-struct fetch {
-	const struct plan *plan;
-	const char *cache;
-	const struct inputs_report *report;
-	struct indexes indexes;
-};
-
-static void fetch_done(struct fetch *f)
-{
-	indexes_done(&f->indexes);
-}
-
-static void note(const struct fetch *f, const char *text)
-{
-	if (f->report && f->report->note)
-		f->report->note(f->report->arg, text);
-}
 
 char *inputs_source_dir(const struct plan *p, const char *cache)
 {
@@ -96,26 +77,6 @@ static void on_bytes(void *arg, uint64_t done, uint64_t total)
 		f->report->progress(f->report->arg, f->plan->sdist->file, done, total);
 }
 
-/* 1 if the folder is there and whole, 0 if it must be fetched. */
-static int is_there(const struct fetch *f, const char *dir, struct err *err)
-{
-	bool there, damaged;
-	if (intact_check(dir, &there, &damaged, err) < 0)
-		return -1;
-	_free_ char *text = xasprintf("'%s' is not as it was fetched; fetching it again", dir);
-	if (damaged)
-		note(f, text);
-	return there;
-}
-
-/* A fetched folder, complete on disk, gets its name. */
-static int settle(const char *tmp, const char *dir, struct err *err)
-{
-	if (path_sync(tmp, err) < 0)
-		return -1;
-	return rename(tmp, dir) < 0 ? err_sys(err, "cannot rename '%s' to '%s'", tmp, dir) : 0;
-}
-
 /* What the recipe names must have come out of the archive. */
 static int check_source(const struct plan *p, const char *dir, const char *archive, struct err *err)
 {
@@ -148,14 +109,14 @@ static int unpack_source(
 	static char *env[] = {"TAR_OPTIONS", NULL};
 	if (proc_check(&(struct proc_spec){.argv = argv, .env = env}, err) < 0)
 		return err_wrap(err, "cannot unpack '%s'", archive);
-	return check_source(p, tmp, archive, err) < 0 ? -1 : settle(tmp, dir, err);
+	return check_source(p, tmp, archive, err) < 0 ? -1 : fetch_settle(tmp, dir, err);
 }
 
 static int fetch_sdist(struct fetch *f, struct err *err)
 {
 	const struct lock_entry *e = f->plan->sdist;
 	_free_ char *dir = inputs_source_dir(f->plan, f->cache);
-	int there = is_there(f, dir, err);
+	int there = fetch_is_there(f, dir, err);
 	if (there)
 		return there < 0 ? -1 : 0;
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
@@ -170,7 +131,7 @@ static int fetch_sdist(struct fetch *f, struct err *err)
 		return -1;
 	_free_ char *text =
 	    xasprintf("fetched %s, %llu bytes", e->file, (unsigned long long)e->size);
-	note(f, text);
+	fetch_note(f, text);
 	return 0;
 }
 
@@ -182,7 +143,7 @@ static int fetch_sdk(struct fetch *f, size_t i, struct err *err)
 	struct sdk_cost cost = {0};
 	if (!e->record_sha256)
 		return err_set(err, ERR_TRUST, "'%s' has no Record-Sha256 in the lock", e->file);
-	if (is_there(f, dir, err) < 0 || path_mkdirs_for(dir, err) < 0 ||
+	if (fetch_is_there(f, dir, err) < 0 || path_mkdirs_for(dir, err) < 0 ||
 	    indexes_get(&f->indexes, e->index, &x, err) < 0 ||
 	    sdk_fetch(x, e->file, e->sha256, e->record_sha256, f->plan->cuda, dir, &cost, err) < 0)
 		return -1;
@@ -193,7 +154,7 @@ static int fetch_sdk(struct fetch *f, size_t i, struct err *err)
 		      "wheel of %llu",
 		f->plan->torches[i]->version, (unsigned long long)cost.bytes, cost.requests,
 		(unsigned long long)cost.wheel_bytes);
-	note(f, text);
+	fetch_note(f, text);
 	return 0;
 }
 
@@ -227,29 +188,7 @@ static bool want_member(void *arg, const char *member)
 static int fetch_part(struct fetch *f, const struct lock_entry *e, char **members, struct err *err)
 {
 	_free_ char *dir = part_dir(f->cache, e, members);
-	int there = is_there(f, dir, err);
-	if (there)
-		return there < 0 ? -1 : 0;
-	_cleanup_(arena_done) struct arena a = ARENA_INIT;
-	struct index *x;
-	struct index_file file;
-	unsigned before, after;
-	uint64_t bytes_before, bytes_after;
-	if (!e->record_sha256)
-		return err_set(err, ERR_TRUST, "'%s' has no Record-Sha256 in the lock", e->file);
-	if (path_mkdirs_for(dir, err) < 0 || indexes_get(&f->indexes, e->index, &x, err) < 0 ||
-	    index_find_pinned(x, &a, e->project, e->file, e->sha256, e->size, &file, err) < 0)
-		return -1;
-	index_cost(x, &before, &bytes_before);
-	struct wheel_pin pin = {
-	    .name = e->file, .url = file.url, .size = e->size, .record_sha256 = e->record_sha256};
-	if (wheel_extract(x, &pin, want_member, members, dir, NULL, err) < 0)
-		return -1;
-	index_cost(x, &after, &bytes_after);
-	_free_ char *text = xasprintf("fetched parts of %s: %llu bytes in %u requests", e->file,
-	    (unsigned long long)(bytes_after - bytes_before), after - before);
-	note(f, text);
-	return 0;
+	return fetch_members(f, e, want_member, members, "parts of ", dir, err);
 }
 
 /* Links the files of a part into the toolkit, as clang and nvcc expect them: lib is lib64. */
@@ -281,7 +220,7 @@ static int fetch_toolkit(struct fetch *f, struct err *err)
 	if (fetch_part(f, p->runtime, runtime_members, err) < 0)
 		return -1;
 	_free_ char *dir = toolkit_dir(p, f->cache);
-	int there = is_there(f, dir, err);
+	int there = fetch_is_there(f, dir, err);
 	if (there)
 		return there < 0 ? -1 : 0;
 	_free_ char *tmp = xasprintf("%s.tmp", dir);
@@ -296,7 +235,7 @@ static int fetch_toolkit(struct fetch *f, struct err *err)
 		    merge_part(part, tmp, err) < 0)
 			return -1;
 	}
-	return settle(tmp, dir, err);
+	return fetch_settle(tmp, dir, err);
 }
 
 static int fetch_pythons(struct fetch *f, struct err *err)
@@ -310,8 +249,18 @@ static int fetch_pythons(struct fetch *f, struct err *err)
 			continue;
 		_free_ char *text = xasprintf("fetched the headers of Python %s: %s, %llu bytes",
 		    py->version, py->package, (unsigned long long)py->package_size);
-		note(f, text);
+		fetch_note(f, text);
 	}
+	return 0;
+}
+
+static int fetch_extension(struct fetch *f, struct err *err)
+{
+	if (fetch_pythons(f, err) < 0 || fetch_sdist(f, err) < 0 || fetch_toolkit(f, err) < 0)
+		return -1;
+	for (size_t i = 0; i < f->plan->n_torches; i++)
+		if (intr_check(err) < 0 || fetch_sdk(f, i, err) < 0)
+			return -1;
 	return 0;
 }
 
@@ -319,48 +268,31 @@ int inputs_fetch(
     const struct plan *p, const char *cache, const struct inputs_report *report, struct err *err)
 {
 	_cleanup_(fetch_done) struct fetch f = {.plan = p, .cache = cache, .report = report};
-	if (fetch_pythons(&f, err) < 0 || fetch_sdist(&f, err) < 0 || fetch_toolkit(&f, err) < 0)
-		return -1;
-	for (size_t i = 0; i < p->n_torches; i++)
-		if (intr_check(err) < 0 || fetch_sdk(&f, i, err) < 0)
-			return -1;
-	return 0;
-}
-
-static int link_to(const char *work, const char *name, const char *target, struct err *err)
-{
-	_free_ char *path = path_join(work, name);
-	char now[4096];
-	ssize_t n = readlink(path, now, sizeof now - 1);
-	if (n >= 0 && (size_t)n == strlen(target) && !strncmp(now, target, (size_t)n))
-		return 0;
-	if (path_mkdirs_for(path, err) < 0 || path_remove_tree(path, err) < 0)
-		return -1;
-	if (symlink(target, path) < 0)
-		return err_sys(err, "cannot link '%s' to '%s'", path, target);
-	return 0;
+	return p->recipe->kind == RECIPE_TRITON ? fetch_triton(&f, err) : fetch_extension(&f, err);
 }
 
 int inputs_link(const struct plan *p, const char *cache, const char *work, struct err *err)
 {
+	if (p->recipe->kind == RECIPE_TRITON)
+		return link_triton(p, cache, work, err);
 	_free_ char *src = inputs_source_dir(p, cache);
 	_free_ char *own = toolkit_dir(p, cache);
 	const char *compiler = p->host->toolkit_root ? p->host->toolkit_root : own;
 	_free_ char *device = sdk_dir(cache, p->wheels[0]);
-	if (path_mkdirs(work, err) < 0 || link_to(work, "src", src, err) < 0 ||
-	    link_to(work, "tk", compiler, err) < 0 || link_to(work, "cuda", own, err) < 0 ||
-	    link_to(work, "support", p->recipe->dir, err) < 0 ||
-	    link_to(work, "sdk/device", device, err) < 0)
+	if (path_mkdirs(work, err) < 0 || fetch_link(work, "src", src, err) < 0 ||
+	    fetch_link(work, "tk", compiler, err) < 0 || fetch_link(work, "cuda", own, err) < 0 ||
+	    fetch_link(work, "support", p->recipe->dir, err) < 0 ||
+	    fetch_link(work, "sdk/device", device, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->n_torches; i++) {
 		_free_ char *name = xasprintf("sdk/%s", p->torches[i]->version);
 		_free_ char *sdk = sdk_dir(cache, p->wheels[i]);
-		if (link_to(work, name, sdk, err) < 0)
+		if (fetch_link(work, name, sdk, err) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < p->n_bindings; i++) {
 		_free_ char *name = xasprintf("py/%s", p->bindings[i].python->version);
-		if (link_to(work, name, p->bindings[i].python->include, err) < 0)
+		if (fetch_link(work, name, p->bindings[i].python->include, err) < 0)
 			return -1;
 	}
 	return 0;

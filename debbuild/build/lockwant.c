@@ -58,10 +58,53 @@ static void add_toolkit(const struct toolkit_recipe *t, struct lock_wants *out)
 		     .exports = true});
 }
 
+/* The Pythons of every torch that pins that Triton. */
+static void add_triton(struct arena *a, const struct recipe *r, const struct matrix *m,
+    const char *triton, struct lock_wants *out)
+{
+	for (size_t i = 0; i < m->n_torches; i++)
+		for (char **py = m->torches[i].pythons; *py; py++)
+			if (!strcmp(m->torches[i].triton, triton))
+				add(out, (struct lock_want){.project = "triton",
+					     .version = triton,
+					     .abi = wheel_abi(a, *py),
+					     .python = *py,
+					     .recipe = r->name});
+}
+
+static void add_triton_recipe(
+    struct arena *a, const struct recipe *r, const struct matrix *m, struct lock_wants *out)
+{
+	for (size_t i = 0; i < r->n_wheels; i++)
+		add(out, (struct lock_want){.project = r->wheels[i].project,
+			     .version = r->wheels[i].version,
+			     .recipe = r->name,
+			     .pure = true});
+	for (size_t i = 0; i < r->n_environment; i++)
+		add(out, (struct lock_want){.project = r->environment[i].project,
+			     .version = r->environment[i].version,
+			     .recipe = r->name,
+			     .pure = true});
+	for (char **t = r->tritons; *t; t++)
+		add_triton(a, r, m, *t, out);
+}
+
+static size_t most_of_recipe(const struct recipe *r, const struct matrix *m)
+{
+	size_t n = 1 + r->n_wheels + r->n_environment;
+	for (char **t = r->tritons; t && *t; t++)
+		for (size_t i = 0; i < m->n_torches; i++)
+			for (char **py = m->torches[i].pythons; *py; py++)
+				n++;
+	return n;
+}
+
 void lockwant_make(struct arena *a, const struct recipe *recipes, size_t n_recipes,
     const struct matrix *m, struct lock_wants *out)
 {
-	size_t most = n_recipes;
+	size_t most = 0;
+	for (size_t i = 0; i < n_recipes; i++)
+		most += most_of_recipe(&recipes[i], m);
 	for (size_t i = 0; i < m->n_torches; i++)
 		for (char **py = m->torches[i].pythons; *py; py++)
 			most++;
@@ -69,18 +112,24 @@ void lockwant_make(struct arena *a, const struct recipe *recipes, size_t n_recip
 		most += m->toolkits[i].n_parts + 1;
 	*out = (struct lock_wants){.v = arena_alloc(a, (most + 1) * sizeof *out->v)};
 	for (size_t i = 0; i < n_recipes; i++)
-		add(out,
-		    (struct lock_want){.project = recipes[i].project, .file = recipes[i].sdist});
+		if (recipes[i].kind == RECIPE_EXTENSION)
+			add(out, (struct lock_want){
+				     .project = recipes[i].project, .file = recipes[i].sdist});
 	for (size_t i = 0; i < m->n_torches; i++)
 		add_torch(a, &m->torches[i], out);
 	for (size_t i = 0; i < m->n_toolkits; i++)
 		add_toolkit(&m->toolkits[i], out);
+	for (size_t i = 0; i < n_recipes; i++)
+		if (recipes[i].kind == RECIPE_TRITON)
+			add_triton_recipe(a, &recipes[i], m, out);
 }
 
 static bool is_wheel(const struct lock_want *w, const struct wheel_name *n)
 {
-	return !strcmp(n->version, w->version) && wheel_name_is_manylinux(n) &&
-	       (!w->abi || wheel_name_has_abi(n, w->abi));
+	if (strcmp(n->version, w->version))
+		return false;
+	return wheel_name_is_manylinux(n) ? !w->abi || wheel_name_has_abi(n, w->abi)
+					  : w->pure && wheel_name_is_pure(n);
 }
 
 bool lockwant_fits(const struct lock_want *w, const char *project, const char *file)

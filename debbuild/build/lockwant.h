@@ -1,6 +1,7 @@
 /*
  * What the lock must hold, by the data in the templates: the sdist of each recipe, the wheel of
- * each torch for each of its Pythons, and the wheels of the toolkits. Pure.
+ * each torch for each of its Pythons, the wheels of the toolkits, and what the triton recipes
+ * name: upstream's wheels, the environment of the builder, and each Triton for each Python. Pure.
  */
 #pragma once
 #include "../base/compat.h"
@@ -24,6 +25,8 @@ struct lock_want {
 	const char *index;		   /* or NULL: the machine's own */
 	const struct torch_release *torch; /* or NULL */
 	const char *python;		   /* of a torch */
+	const char *recipe;		   /* that names it, or NULL */
+	bool pure;			   /* a wheel of pure Python will do too */
 	bool exports;			   /* its libraries' exports are pinned too */
 };
 

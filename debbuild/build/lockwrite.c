@@ -100,6 +100,10 @@ static void wrong(struct writer *w, const struct lock_want *want)
 		    want->torch->line, want->torch->version, want->cuda, want->python);
 	else if (want->file)
 		say(w, w->r->warn, "the index has no file '%s', which a recipe names", want->file);
+	else if (want->recipe)
+		say(w, w->r->warn, "templates/%s/recipe: the index has no wheel of %s %s%s%s",
+		    want->recipe, want->project, want->version, want->abi ? " for " : "",
+		    want->abi ? want->abi : "");
 	else
 		say(w, w->r->warn, "templates/toolkits: the index has no wheel of %s %s",
 		    want->project, want->version);

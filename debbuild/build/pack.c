@@ -14,6 +14,7 @@
 #include "../deb/deb.h"
 #include "../deb/fatbin.h"
 #include "../deb/inspect.h"
+#include "../deb/manifest.h"
 #include "../deb/stanza.h"
 #include "../sign/debsig.h"
 #include "../sign/keyring.h"
@@ -41,6 +42,8 @@ static void feed_tree(struct digest *d, const char *dir)
 	for (size_t i = 0; i < names.n; i++) {
 		_free_ char *full = path_join(dir, names.v[i]);
 		char hex[DIGEST_HEX_MAX] = "";
+		if (strstr(names.v[i], "__pycache__/"))
+			continue;
 		if (digest_file_hex(DIGEST_SHA256, full, hex, NULL, NULL) < 0)
 			hex[0] = '\0';
 		feed(d, names.v[i]);
@@ -52,7 +55,7 @@ static void feed_binaries(struct digest *d, const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_steps; i++)
 		if (p->steps[i].kind == STEP_LINK_KERNELS ||
-		    p->steps[i].kind == STEP_LINK_BINDING) {
+		    p->steps[i].kind == STEP_LINK_BINDING || p->steps[i].kind == STEP_STORE) {
 			feed(d, p->steps[i].out);
 			feed(d, p->steps[i].key);
 		}
@@ -85,8 +88,14 @@ static void make_key(
 			digest_update(d, buf_str(&exported), exported.len);
 		feed(d, c->repo_url);
 	}
-	feed(d, p->sdist->sha256);
-	feed(d, p->runtime->sha256);
+	if (!strcmp(pkg->kind, "kernels"))
+		feed_binaries(d, p);
+	for (const struct lock_entry **e = p->library; e && *e; e++)
+		feed(d, (*e)->sha256);
+	if (p->sdist) {
+		feed(d, p->sdist->sha256);
+		feed(d, p->runtime->sha256);
+	}
 	char hex[DIGEST_HEX_MAX];
 	digest_finish_hex(d, hex);
 	memcpy(key, hex, SHA256_HEX);
@@ -227,6 +236,35 @@ static int set_archs(struct arena *a, const struct plan *p, const char *stage,
 	return 0;
 }
 
+/* What the manifests of the stores say; the finished package is compared with it again. */
+static int set_kernels(struct arena *a, const struct stage_context *c, const char *stage,
+    struct stanza *control, struct err *err)
+{
+	const struct plan *p = c->plan;
+	_cleanup_(manifest_done) struct manifest_claims m = {0};
+	for (size_t i = 0; i < p->n_tritons; i++) {
+		_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX);
+		_free_ char *name = xasprintf(
+		    "%s/triton-%s/manifest", stage_kernels_dir(a, p), p->tritons[i].version);
+		_free_ char *path = path_join(stage, name);
+		if (path_read(path, &text, err) < 0 ||
+		    manifest_add(&m, name, buf_str(&text), text.len, err) < 0)
+			return -1;
+	}
+	manifest_sort(&m);
+	const struct {
+		const char *field;
+		const struct strv *words;
+	} v[] = {{"Debkit-Triton", &m.tritons}, {"Debkit-Python", &m.pythons},
+	    {"Debkit-Cuda-Archs", &m.archs}, {"Debkit-Profiles", &m.profiles}};
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++) {
+		_free_ char *text = strv_join(v[i].words, " ");
+		stanza_set(a, control, v[i].field, text);
+	}
+	stanza_set(a, control, "Debkit-Source-Sha256", p->library[0]->sha256);
+	return 0;
+}
+
 static int make_control(struct arena *a, const struct stage_context *c,
     const struct plan_package *pkg, const char *stage, struct stanza *out, struct err *err)
 {
@@ -238,12 +276,14 @@ static int make_control(struct arena *a, const struct stage_context *c,
 	for (size_t i = 0; i < files.n; i++)
 		if (strstr(path_base(files.v[i]), ".so"))
 			strv_take(&objects, path_join(stage, files.v[i]));
-	bool flavour = !strcmp(pkg->kind, "flavour");
-	if (flavour && (shlibs_depends(a, p, c->work, &objects, &depends, err) < 0 ||
-			   shlibs_check_hardened(&objects, err) < 0))
+	bool flavour = !strcmp(pkg->kind, "flavour"), kernels = !strcmp(pkg->kind, "kernels");
+	if ((flavour || kernels) && (shlibs_depends(a, p, c->work, &objects, &depends, err) < 0 ||
+					shlibs_check_hardened(&objects, err) < 0))
 		return -1;
 	if (find_control(a, c, pkg, depends, out, err) < 0)
 		return -1;
+	if (kernels)
+		return set_kernels(a, c, stage, out, err);
 	if (!flavour)
 		return 0;
 	stanza_set(a, out, "Debkit-Cuda", p->cuda);

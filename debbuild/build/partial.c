@@ -34,6 +34,28 @@ static bool is_kept(const struct plan *kept, const struct plan_binding *b)
 	return false;
 }
 
+static bool has_triton(const struct plan *p, const char *version)
+{
+	for (size_t i = 0; i < p->n_tritons; i++)
+		if (!strcmp(p->tritons[i].version, version))
+			return true;
+	return false;
+}
+
+static void leave_out_triton(const struct plan *p, const struct plan_triton *t,
+    const struct ninja_result *res, struct strv *names, void (*warn)(void *arg, const char *text),
+    void *arg)
+{
+	_free_ char *name = xasprintf("Triton %s", t->version);
+	const char *why = "a step of it failed";
+	for (size_t k = 0; k < res->reasons.n; k++)
+		if (strstr(res->reasons.v[k], name))
+			why = res->reasons.v[k];
+	_free_ char *text = xasprintf("left out: %s: %s", name, why);
+	warn(arg, text);
+	strv_add(names, name);
+}
+
 int partial_make(struct arena *a, const struct plan *p, const struct ninja_result *res,
     void (*warn)(void *arg, const char *text), void *arg, struct partial *out, struct err *err)
 {
@@ -51,6 +73,9 @@ int partial_make(struct arena *a, const struct plan *p, const struct ninja_resul
 		    xasprintf("left out: %s: %s", names.v[names.n - 1], reason_for(p, b, res));
 		warn(arg, text);
 	}
+	for (size_t i = 0; i < p->n_tritons; i++)
+		if (!has_triton(&out->plan, p->tritons[i].version))
+			leave_out_triton(p, &p->tritons[i], res, &names, warn, arg);
 	_free_ char *list = strv_join(&names, ", ");
 	out->n_left_out = names.n;
 	out->left_out = arena_strdup(a, list);

@@ -25,6 +25,9 @@
 /* Room that work needs before it starts: the inputs, and the outputs for each GPU arch. */
 #define SPACE_INPUTS	((uint64_t)500 << 20)
 #define SPACE_EACH_ARCH ((uint64_t)150 << 20)
+/* Of a triton recipe: torch and the rest, and each Triton's environment. */
+#define SPACE_TORCH	  ((uint64_t)1000 << 20)
+#define SPACE_EACH_TRITON ((uint64_t)1000 << 20)
 
 /* Grows with the key's life: a renewed expiry or a newer key is a newer package. */
 static const char *keyring_version(struct arena *a, const struct key_info *k)
@@ -85,6 +88,8 @@ static bool all_current(
 static int check_space(const struct plan *p, const char *where, struct err *err)
 {
 	uint64_t have, need = SPACE_INPUTS + SPACE_EACH_ARCH * p->n_archs;
+	if (p->n_tritons)
+		need += SPACE_TORCH + SPACE_EACH_TRITON * p->n_tritons;
 	if (path_free_bytes(where, &have, err) < 0)
 		return -1;
 	if (have >= need)
@@ -122,6 +127,11 @@ static int compile(struct arena *a, const struct pipeline_request *r, const stru
 
 static void warn_of_missing(const struct plan *p, const struct pipeline_events *events)
 {
+	for (char **v = p->unknown_tritons; v && *v; v++) {
+		_free_ char *text =
+		    xasprintf("left out: Triton %s (the recipe builds no kernels for it)", *v);
+		events->warn(events->arg, text);
+	}
 	_cleanup_(strv_done) struct strv names = STRV_INIT;
 	for (char **v = p->missing_pythons; *v; v++)
 		strv_add(&names, *v);
@@ -231,10 +241,16 @@ static int check_places(const struct plan *p, const char *dir, const char *cache
 	return check_space(p, dir, err) < 0 ? -1 : check_space(p, cache, err);
 }
 
-static void note_compiler(const struct host *h, const struct pipeline_events *events)
+static void note_compiler(const struct plan *p, const struct pipeline_events *events)
 {
-	_free_ char *text = xasprintf("compiling with %s%s%s", h->compiler,
-	    h->toolkit_root ? " in " : "", h->toolkit_root ? h->toolkit_root : "");
+	const struct host *h = p->host;
+	_cleanup_(strv_done) struct strv tritons = STRV_INIT;
+	for (size_t i = 0; i < p->n_tritons; i++)
+		strv_add(&tritons, p->tritons[i].version);
+	_free_ char *list = strv_join(&tritons, ", ");
+	_free_ char *text =
+	    xasprintf("compiling with %s%s%s%s%s", h->compiler, tritons.n ? " " : "", list,
+		h->toolkit_root ? " in " : "", h->toolkit_root ? h->toolkit_root : "");
 	events->note(events->arg, text);
 }
 
@@ -244,7 +260,7 @@ static int build(struct arena *a, const struct pipeline_request *r, const struct
 {
 	if (check_places(c->plan, dir, c->cache, err) < 0)
 		return -1;
-	note_compiler(&pp->host, events);
+	note_compiler(c->plan, events);
 	if (fetch(c->plan, c->cache, events, err) < 0 ||
 	    inputs_link(c->plan, c->cache, c->work, err) < 0 ||
 	    compile(a, r, c, events, &out->partial, err) < 0)
@@ -252,7 +268,10 @@ static int build(struct arena *a, const struct pipeline_request *r, const struct
 	if (r->compile_only)
 		return 0;
 	c->plan = &out->partial.plan;
-	return prove(a, pp, c, events, err) < 0 ? -1 : pack(a, c, dir, events, out->packages, err);
+	bool bindings = c->plan->recipe->kind == RECIPE_EXTENSION;
+	return bindings && prove(a, pp, c, events, err) < 0
+		   ? -1
+		   : pack(a, c, dir, events, out->packages, err);
 }
 
 int pipeline_build(struct arena *a, const struct pipeline_request *r,
@@ -279,7 +298,7 @@ int pipeline_build(struct arena *a, const struct pipeline_request *r,
 		return -1;
 	warn_of_missing(&pp.plan, events);
 	*out = (struct pipeline_result){.n_packages = r->compile_only ? 0 : pp.plan.n_packages,
-	    .n_bindings = pp.plan.n_bindings,
+	    .n_parts = pp.plan.n_bindings + pp.plan.n_tritons,
 	    .packages = arena_alloc(a, (pp.plan.n_packages + 1) * sizeof *out->packages)};
 	out->did_work = r->compile_only || !all_current(a, &c, dir, out->packages);
 	return out->did_work ? build(a, r, &pp, &c, dir, events, out, err) : 0;

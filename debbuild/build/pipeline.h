@@ -50,7 +50,8 @@ struct pipeline_plan {
 /* What a build came to; all of it lives in the arena. */
 struct pipeline_result {
 	struct pack_result *packages; /* one for each package of the plan; none with compile_only */
-	size_t n_packages, n_bindings;
+	size_t n_packages;
+	size_t n_parts;		/* bindings, or Tritons, that were asked for */
 	bool did_work;		/* anything had to be done */
 	struct partial partial; /* what could not be: n_left_out > 0 is no success */
 };

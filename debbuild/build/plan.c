@@ -8,6 +8,7 @@
 #include "../base/strv.h"
 #include "lockfile.h"
 #include "matrix.h"
+#include "plan_int.h"
 #include "plan_steps.h"
 #include "recipe.h"
 
@@ -25,7 +26,7 @@ static char *known_torches(const struct matrix *m, const char *cuda)
 	return strv_join(&v, " ");
 }
 
-static bool wanted(const struct strv *list, const char *a, const char *b)
+bool plan_wanted(const struct strv *list, const char *a, const char *b)
 {
 	return !list || !list->n || strv_has(list, a) || strv_has(list, b);
 }
@@ -40,8 +41,8 @@ static const struct lock_entry *torch_wheel(
 	return wheel;
 }
 
-static int choose_torches(struct arena *a, const struct matrix *m, const struct selection *sel,
-    const struct lockfile *lock, struct plan *p, struct err *err)
+int plan_check_torches(
+    const struct matrix *m, const struct selection *sel, const struct plan *p, struct err *err)
 {
 	for (size_t i = 0; sel->torches && i < sel->torches->n; i++) {
 		if (matrix_torch(m, sel->torches->v[i], p->cuda))
@@ -50,12 +51,20 @@ static int choose_torches(struct arena *a, const struct matrix *m, const struct 
 		return err_set(err, ERR_USAGE, "no torch '%s' for CUDA %s; known are: %s",
 		    sel->torches->v[i], p->cuda, known);
 	}
+	return 0;
+}
+
+static int choose_torches(struct arena *a, const struct matrix *m, const struct selection *sel,
+    const struct lockfile *lock, struct plan *p, struct err *err)
+{
+	if (plan_check_torches(m, sel, p, err) < 0)
+		return -1;
 	p->torches = arena_alloc(a, (m->n_torches + 1) * sizeof *p->torches);
 	p->wheels = arena_alloc(a, (m->n_torches + 1) * sizeof *p->wheels);
 	bool named = sel->torches && sel->torches->n;
 	for (size_t i = 0; i < m->n_torches; i++) {
 		const struct torch_release *t = &m->torches[i];
-		if (strcmp(t->cuda, p->cuda) || !wanted(sel->torches, t->version, t->minor))
+		if (strcmp(t->cuda, p->cuda) || !plan_wanted(sel->torches, t->version, t->minor))
 			continue;
 		const struct lock_entry *wheel = torch_wheel(lock, t);
 		if (!wheel && named)
@@ -75,7 +84,7 @@ static int choose_torches(struct arena *a, const struct matrix *m, const struct 
 	return 0;
 }
 
-static const struct host_python *find_python(const struct host *h, const char *version)
+const struct host_python *plan_find_python(const struct host *h, const char *version)
 {
 	for (size_t i = 0; i < h->n_pythons; i++)
 		if (!strcmp(h->pythons[i].version, version))
@@ -102,7 +111,7 @@ static int check_pythons(const struct selection *sel, const struct plan *p, stru
 			return err_set(err, ERR_USAGE,
 			    "no selected torch for CUDA %s has a wheel for Python '%s'", p->cuda,
 			    v);
-		if (!find_python(p->host, v))
+		if (!plan_find_python(p->host, v))
 			return err_set(err, ERR_TOOL,
 			    "the headers of Python %s are not on this machine and apt offers no "
 			    "libpython%s-dev: add an apt source that has it, or put a Python %s "
@@ -119,7 +128,7 @@ static void note_missing(struct arena *a, const struct selection *sel, struct pl
 	_cleanup_(strv_done) struct strv missing = STRV_INIT;
 	for (size_t t = 0; t < p->n_torches; t++)
 		for (char **py = p->torches[t]->pythons; *py; py++)
-			if (wanted(sel->pythons, *py, *py) && !find_python(p->host, *py))
+			if (plan_wanted(sel->pythons, *py, *py) && !plan_find_python(p->host, *py))
 				strv_add(&missing, *py);
 	strv_uniq(&missing);
 	p->missing_pythons = arena_alloc(a, (missing.n + 1) * sizeof *p->missing_pythons);
@@ -137,8 +146,8 @@ static int choose_bindings(
 	for (size_t t = 0; t < p->n_torches; t++) {
 		const struct torch_release *torch = p->torches[t];
 		for (char **py = torch->pythons; *py; py++) {
-			const struct host_python *python = find_python(p->host, *py);
-			if (!python || !wanted(sel->pythons, *py, *py))
+			const struct host_python *python = plan_find_python(p->host, *py);
+			if (!python || !plan_wanted(sel->pythons, *py, *py))
 				continue;
 			const char *dot = strchr(*py, '.');
 			char *file = arena_printf(
@@ -171,11 +180,11 @@ static bool is_default(const struct gpu_arch *g, const char *cuda)
 	return false;
 }
 
-static int choose_archs(struct arena *a, const struct matrix *m, const struct selection *sel,
-    struct plan *p, struct err *err)
+int plan_choose_archs(struct arena *a, const struct matrix *m, const struct selection *sel,
+    const struct gpu_arch **defaults, size_t n_defaults, struct plan *p, struct err *err)
 {
 	size_t named = sel->archs ? sel->archs->n : 0;
-	p->archs = arena_alloc(a, (m->n_archs + named + 1) * sizeof *p->archs);
+	p->archs = arena_alloc(a, (n_defaults + named + 1) * sizeof *p->archs);
 	for (size_t i = 0; i < named; i++) {
 		const struct gpu_arch *g;
 		if (matrix_arch(m, sel->archs->v[i], p->cuda, &g, err) < 0)
@@ -186,14 +195,24 @@ static int choose_archs(struct arena *a, const struct matrix *m, const struct se
 		if (!twice)
 			p->archs[p->n_archs++] = g;
 	}
-	for (size_t i = 0; !named && i < m->n_archs; i++)
-		if (is_default(&m->archs[i], p->cuda))
-			p->archs[p->n_archs++] = &m->archs[i];
+	for (size_t i = 0; !named && i < n_defaults; i++)
+		p->archs[p->n_archs++] = defaults[i];
 	if (!p->n_archs)
 		return err_set(err, ERR_USAGE,
 		    "no GPU arch is the default for CUDA %s: name some with --arch", p->cuda);
 	qsort(p->archs, p->n_archs, sizeof *p->archs, by_number);
 	return 0;
+}
+
+static int choose_archs(struct arena *a, const struct matrix *m, const struct selection *sel,
+    struct plan *p, struct err *err)
+{
+	const struct gpu_arch **defaults = arena_alloc(a, (m->n_archs + 1) * sizeof *defaults);
+	size_t n = 0;
+	for (size_t i = 0; i < m->n_archs; i++)
+		if (is_default(&m->archs[i], p->cuda))
+			defaults[n++] = &m->archs[i];
+	return plan_choose_archs(a, m, sel, defaults, n, p, err);
 }
 
 /* All that the stanza names, or headers and runtime alone where the compiler is installed. */
@@ -244,11 +263,6 @@ static void choose_packages(struct arena *a, const struct selection *sel, struct
 {
 	const struct recipe *r = p->recipe;
 	const char *name = arena_printf(a, "python3-%s", r->name);
-	char *dashed = arena_strdup(a, p->cuda);
-	for (char *c = dashed; *c; c++)
-		if (*c == '.')
-			*c = '-';
-	p->cuda_dashed = dashed;
 	p->packages = arena_alloc(a, 4 * sizeof *p->packages);
 	p->packages[p->n_packages++] =
 	    (struct plan_package){name, r->deb_version, "all", r->name, "python"};
@@ -256,7 +270,7 @@ static void choose_packages(struct arena *a, const struct selection *sel, struct
 	    (struct plan_package){arena_printf(a, "%s-%s", name, p->flavour), r->deb_version,
 		p->host->deb_arch, r->name, "flavour"};
 	p->packages[p->n_packages++] =
-	    (struct plan_package){arena_printf(a, "debkit-cudart-%s", dashed),
+	    (struct plan_package){arena_printf(a, "debkit-cudart-%s", p->cuda_dashed),
 		arena_printf(a, "%s-1", p->toolkit->runtime_version), p->host->deb_arch, "cudart",
 		"cudart"};
 	if (sel->keyring_version)
@@ -264,7 +278,7 @@ static void choose_packages(struct arena *a, const struct selection *sel, struct
 		    arena_strdup(a, sel->keyring_version), "all", "keyring", "keyring"};
 }
 
-static void choose_jobs(const struct selection *sel, struct plan *p)
+void plan_choose_jobs(const struct selection *sel, uint64_t heavy_bytes, struct plan *p)
 {
 	uint64_t light = p->host->memory / LIGHT_BYTES;
 	p->jobs = p->host->cpus;
@@ -272,7 +286,7 @@ static void choose_jobs(const struct selection *sel, struct plan *p)
 		p->jobs = light < 1 ? 1 : (unsigned)light;
 	if (sel->jobs)
 		p->jobs = sel->jobs;
-	uint64_t fit = p->host->memory / HEAVY_BYTES;
+	uint64_t fit = p->host->memory / heavy_bytes;
 	p->heavy_jobs = fit < 1 ? 1 : fit < p->jobs ? (unsigned)fit : p->jobs;
 }
 
@@ -299,18 +313,23 @@ bool plan_without(struct arena *a, const struct plan *p, const bool *undone, str
 	*out = *p;
 	out->steps = arena_alloc(a, (p->n_steps + 1) * sizeof *out->steps);
 	out->bindings = arena_alloc(a, (p->n_bindings + 1) * sizeof *out->bindings);
-	out->n_steps = out->n_bindings = 0;
+	out->tritons = arena_alloc(a, (p->n_tritons + 1) * sizeof *out->tritons);
+	out->n_steps = out->n_bindings = out->n_tritons = 0;
 	for (size_t i = 0; i < p->n_steps; i++) {
 		enum plan_step_kind kind = p->steps[i].kind;
 		if (!undone[i])
 			out->steps[out->n_steps++] = p->steps[i];
-		else if (kind != STEP_BINDING && kind != STEP_LINK_BINDING)
+		else if (kind != STEP_BINDING && kind != STEP_LINK_BINDING &&
+			 kind != STEP_KERNELS && kind != STEP_STORE)
 			return false;
 	}
 	for (size_t i = 0; i < p->n_bindings; i++)
 		if (is_done(p, undone, p->bindings[i].out))
 			out->bindings[out->n_bindings++] = p->bindings[i];
-	return out->n_bindings > 0;
+	for (size_t i = 0; i < p->n_tritons; i++)
+		if (is_done(p, undone, p->tritons[i].out))
+			out->tritons[out->n_tritons++] = p->tritons[i];
+	return out->n_bindings + out->n_tritons > 0;
 }
 
 int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
@@ -325,12 +344,27 @@ int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
 	    .cuda = arena_strdup(a, sel->cuda),
 	    .cuda_major = arena_strndup(a, sel->cuda, whole),
 	    .flavour = arena_printf(a, "cu%.*s%s", (int)whole, sel->cuda, sel->cuda + whole + 1)};
+	char *dashed = arena_strdup(a, p.cuda);
+	for (char *c = dashed; *c; c++)
+		if (*c == '.')
+			*c = '-';
+	p.cuda_dashed = dashed;
+	if (r->kind == RECIPE_TRITON) {
+		if (plan_make_triton(a, m, lock, sel, &p, err) < 0)
+			return -1;
+		*out = p;
+		return 0;
+	}
+	if (sel->profiles && sel->profiles->n)
+		return err_set(err, ERR_USAGE,
+		    "recipe '%s' has no profiles: leave out --profile, or name a recipe that has",
+		    r->name);
 	p.kernel_library = library_name(a, r->name, p.flavour);
 	if (choose_torches(a, m, sel, lock, &p, err) < 0 || choose_bindings(a, sel, &p, err) < 0 ||
 	    choose_archs(a, m, sel, &p, err) < 0 || choose_files(a, m, lock, &p, err) < 0)
 		return -1;
 	choose_packages(a, sel, &p);
-	choose_jobs(sel, &p);
+	plan_choose_jobs(sel, HEAVY_BYTES, &p);
 	plan_add_steps(a, &p);
 	*out = p;
 	return 0;

@@ -12,6 +12,9 @@
  *	py/X.Y/   headers of that Python	      support/ templates/NAME
  *	stubs/    empty libraries with torch's SONAMEs
  *	cuXYZ/    what is built
+ * and for a triton recipe:
+ *	site/V/   a Python environment with Triton V	      record/V/X.Y  RECORD of its wheels
+ *	kept/V/   Triton's own cache, for what is compiled   triton-V/ what is built
  */
 #pragma once
 #include "../base/compat.h"
@@ -47,11 +50,13 @@ struct host_python {
 struct host {
 	const char *deb_arch, *multiarch; /* "amd64", "x86_64-linux-gnu" */
 	enum plan_route route;
-	const char *compiler;	      /* device compiler as written to Debkit-Compiler */
-	const char *toolkit_root;     /* installed toolkit, or NULL: put together from wheels */
-	const char *cxx, *cxx_id;     /* host compiler and its version line */
-	const char *clang;	      /* "clang++-22" on the clang route */
-	const char *support_id;	      /* hash of the recipe's own C and C++ files */
+	const char *compiler;	  /* device compiler as written to Debkit-Compiler */
+	const char *toolkit_root; /* installed toolkit, or NULL: put together from wheels */
+	const char *cxx, *cxx_id; /* host compiler and its version line */
+	const char *clang;	  /* "clang++-22" on the clang route */
+	const char *python;	  /* "3.11": version of python3, for a triton recipe */
+	const char *support_id;	  /* hash of the recipe's own build files: C and C++, or Python */
+	const char *kernels_id;	  /* hash of those that compile a triton recipe's kernels */
 	char **cxx_flags, **ld_flags; /* hardening, from dpkg-buildflags */
 	const struct host_python *pythons;
 	size_t n_pythons;
@@ -63,7 +68,8 @@ struct host {
 struct selection {
 	const char *cuda;
 	const struct strv *torches, *pythons, *archs;
-	unsigned jobs; /* 0: as many as there are CPUs */
+	const struct strv *profiles; /* of a triton recipe */
+	unsigned jobs;		     /* 0: as many as there are CPUs */
 	const char
 	    *keyring_version; /* of debkit-archive-keyring, or NULL: unsigned, none is made */
 };
@@ -77,7 +83,9 @@ enum plan_step_kind {
 	STEP_NVCC,
 	STEP_BINDING,
 	STEP_LINK_KERNELS,
-	STEP_LINK_BINDING
+	STEP_LINK_BINDING,
+	STEP_KERNELS,
+	STEP_STORE
 };
 
 struct plan_step {
@@ -98,12 +106,26 @@ struct plan_binding {
 	const char *out;  /* in the work folder */
 };
 
+/* One Triton of a triton recipe: its kernels for each GPU arch and profile, its keys for each
+ * Python. */
+struct plan_triton {
+	const char *version; /* "3.6.0" */
+	char **torches;	     /* minors of this CUDA's torches that pin it, NULL-terminated */
+	const struct lock_entry **site; /* the wheels of its environment, Triton first, torch next;
+					 * NULL-terminated */
+	const struct host_python **pythons;
+	const struct lock_entry **records; /* its wheel for each of these Pythons */
+	size_t n_pythons;
+	const char *out; /* the kernel store, a tar in the work folder */
+};
+
 struct plan_package {
 	const char *name; /* "python3-causal-conv1d-cu128" */
 	const char *version;
 	const char *arch;     /* "amd64", "all" */
 	const char *template; /* folder of templates that holds its control.in */
-	const char *kind;     /* "python", "flavour", "cudart" or "keyring": how it is staged */
+	const char *kind;     /* "python", "flavour", "cudart", "keyring"; "modules", "kernels",
+			       * "meta": how it is staged */
 };
 
 struct plan {
@@ -127,6 +149,14 @@ struct plan {
 					   * NULL: nothing is taken of it */
 	char ***part_members;		  /* what is taken of each */
 	const struct lock_entry *runtime; /* the wheel of the CUDA runtime */
+
+	/* Of a triton recipe; all of toolkit, sdist, bindings and wheels is then NULL or 0. */
+	const struct lock_entry **library; /* upstream's wheels, NULL-terminated */
+	struct plan_triton *tritons;
+	size_t n_tritons;
+	char **unknown_tritons; /* that selected torches pin, and the recipe does not know */
+	char **profiles;	/* names, NULL-terminated */
+
 	struct plan_step *steps;
 	size_t n_steps;
 	struct plan_package *packages;
@@ -143,8 +173,8 @@ int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
     struct plan *out, struct err *err) _must_check_;
 /*
  * The plan as far as it could be carried out: without the steps that are undone (one bool for
- * each step) and the bindings that need them. False if that leaves nothing to ship: something
- * other than a binding is undone, or every binding is.
+ * each step) and the bindings, or Tritons, that need them. False if that leaves nothing to ship:
+ * something other is undone, or every one of them is.
  */
 bool plan_without(
     struct arena *a, const struct plan *p, const bool *undone, struct plan *out) _must_check_;

@@ -7,78 +7,14 @@
 #include "../base/strv.h"
 #include "lockfile.h"
 #include "matrix.h"
+#include "plan_command.h"
 #include "recipe.h"
-
-/* A command under construction, and what goes into its key beside its words. */
-struct command {
-	struct arena *a;
-	struct strv argv, in, id;
-};
-
-static void command_done(struct command *c)
-{
-	strv_done(&c->argv);
-	strv_done(&c->in);
-	strv_done(&c->id);
-}
-
-static void add_words(struct command *c, char *const *words)
-{
-	for (; words && *words; words++)
-		strv_add(&c->argv, *words);
-}
 
 /* "csrc/causal_conv1d_bwd.cu" to "causal_conv1d_bwd" */
 static char *stem(struct arena *a, const char *source)
 {
 	const char *base = path_base(source);
 	return arena_strndup(a, base, strcspn(base, "."));
-}
-
-static const struct plan_step *step_of(const struct plan *p, const char *out)
-{
-	for (size_t i = 0; i < p->n_steps; i++)
-		if (!strcmp(p->steps[i].out, out))
-			return &p->steps[i];
-	return NULL;
-}
-
-/* The key: every word, every identity, and the key of each step whose output goes in. */
-static void make_key(const struct plan *p, const struct command *c, char key[SHA256_HEX])
-{
-	struct digest *d = digest_new(DIGEST_SHA256);
-	static const char format[] = "debkit step 1";
-	digest_update(d, format, sizeof format);
-	for (size_t i = 0; i < c->argv.n; i++)
-		digest_update(d, c->argv.v[i], strlen(c->argv.v[i]) + 1);
-	for (size_t i = 0; i < c->id.n; i++)
-		digest_update(d, c->id.v[i], strlen(c->id.v[i]) + 1);
-	for (size_t i = 0; i < c->in.n; i++)
-		digest_update(d, step_of(p, c->in.v[i])->key, SHA256_HEX);
-	char hex[DIGEST_HEX_MAX];
-	digest_finish_hex(d, hex);
-	memcpy(key, hex, SHA256_HEX);
-}
-
-static char **keep(struct arena *a, const struct strv *v)
-{
-	char **out = arena_alloc(a, (v->n + 1) * sizeof *out);
-	for (size_t i = 0; i < v->n; i++)
-		out[i] = arena_strdup(a, v->v[i]);
-	return out;
-}
-
-static struct plan_step *add_step(
-    struct plan *p, struct command *c, enum plan_step_kind kind, const char *name, const char *out)
-{
-	struct plan_step *s = &p->steps[p->n_steps];
-	*s = (struct plan_step){.kind = kind, .name = name, .out = out};
-	s->in = keep(c->a, &c->in);
-	s->argv = keep(c->a, &c->argv);
-	make_key(p, c, s->key);
-	p->n_steps++;
-	command_done(c);
-	return s;
 }
 
 static void add_include_paths(struct command *c, const struct plan *p)
@@ -122,7 +58,7 @@ static void clang_command(struct command *c, const struct plan *p, const char *s
 	    "-Wno-unused-command-line-argument", "-ffile-compilation-dir=."};
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		strv_add(&c->argv, fixed[i]);
-	add_words(c, p->recipe->clang_flags);
+	command_words(c, p->recipe->clang_flags);
 	add_include_paths(c, p);
 	add_device_id(c, p);
 	strv_addf(&c->argv, "src/%s", source);
@@ -151,7 +87,7 @@ static void add_ptx(struct arena *a, struct plan *p, const char *source, const s
 	strv_add(&c.argv, "-o");
 	strv_add(&c.argv, out);
 	struct plan_step *s =
-	    add_step(p, &c, STEP_PTX, device_name(a, "device code", source, g), out);
+	    command_step(p, &c, STEP_PTX, device_name(a, "device code", source, g), out);
 	s->heavy = recipe_is_slow(p->recipe, source);
 	s->cpu_s = s->heavy ? 125 : 5;
 }
@@ -169,7 +105,8 @@ static void add_cubin(struct arena *a, struct plan *p, const char *source, const
 	strv_add(&c.argv, out);
 	strv_add(&c.argv, in);
 	strv_add(&c.in, in);
-	struct plan_step *s = add_step(p, &c, STEP_CUBIN, device_name(a, "ptxas", source, g), out);
+	struct plan_step *s =
+	    command_step(p, &c, STEP_CUBIN, device_name(a, "ptxas", source, g), out);
 	s->heavy = recipe_is_slow(p->recipe, source);
 	s->cpu_s = s->heavy ? 75 : 2;
 }
@@ -202,7 +139,7 @@ static void add_fatbin(struct arena *a, struct plan *p, const char *source)
 		strv_add(&c.in, ptx);
 	}
 	struct plan_step *s =
-	    add_step(p, &c, STEP_FATBIN, arena_printf(a, "fatbin %s", path_base(source)), out);
+	    command_step(p, &c, STEP_FATBIN, arena_printf(a, "fatbin %s", path_base(source)), out);
 	s->cpu_s = 1;
 }
 
@@ -222,7 +159,7 @@ static void add_host(struct arena *a, struct plan *p, const char *source)
 	strv_add(&c.argv, out);
 	strv_add(&c.in, fatbin);
 	struct plan_step *s =
-	    add_step(p, &c, STEP_HOST, arena_printf(a, "host code %s", path_base(source)), out);
+	    command_step(p, &c, STEP_HOST, arena_printf(a, "host code %s", path_base(source)), out);
 	s->cpu_s = recipe_is_slow(p->recipe, source) ? 9 : 2;
 }
 
@@ -244,7 +181,7 @@ static void add_nvcc(struct arena *a, struct plan *p, const char *source)
 	if (matrix_compare(p->cuda, "13.0") >= 0)
 		strv_addf(&c.argv, "--frandom-seed=%s", out);
 	strv_addf(&c.argv, "-Xcudafe=--orig_src_path_name=src/%s", source);
-	add_words(&c, p->recipe->nvcc_flags);
+	command_words(&c, p->recipe->nvcc_flags);
 	for (size_t i = 0; i < p->n_archs; i++)
 		strv_addf(&c.argv, "-gencode=arch=compute_%s,code=[sm_%s%s%s]", p->archs[i]->sm,
 		    p->archs[i]->sm, i + 1 < p->n_archs ? "" : ",compute_",
@@ -261,7 +198,7 @@ static void add_nvcc(struct arena *a, struct plan *p, const char *source)
 	strv_add(&c.argv, "-o");
 	strv_add(&c.argv, out);
 	struct plan_step *s =
-	    add_step(p, &c, STEP_NVCC, arena_printf(a, "nvcc %s", path_base(source)), out);
+	    command_step(p, &c, STEP_NVCC, arena_printf(a, "nvcc %s", path_base(source)), out);
 	s->heavy = recipe_is_slow(p->recipe, source);
 	s->cpu_s = (s->heavy ? 236 : 10) * (double)p->n_archs;
 }
@@ -284,23 +221,27 @@ static void add_device_steps(struct arena *a, struct plan *p, bool slow)
 	}
 }
 
+void plan_add_stub(struct arena *a, struct plan *p, const char *soname)
+{
+	struct command c = {.a = a};
+	const char *out = arena_printf(a, "stubs/%s", soname);
+	strv_add(&c.argv, p->host->cxx);
+	static const char *const fixed[] = {"-shared", "-nostdlib", "-x", "c", "/dev/null"};
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		strv_add(&c.argv, fixed[i]);
+	strv_addf(&c.argv, "-Wl,-soname,%s", soname);
+	strv_add(&c.argv, "-o");
+	strv_add(&c.argv, out);
+	strv_addf(&c.id, "host compiler %s", p->host->cxx_id);
+	struct plan_step *s =
+	    command_step(p, &c, STEP_STUB, arena_printf(a, "stub %s", soname), out);
+	s->cpu_s = 0.1;
+}
+
 static void add_stubs(struct arena *a, struct plan *p)
 {
-	for (char **l = p->recipe->torch_libraries; *l; l++) {
-		struct command c = {.a = a};
-		const char *out = arena_printf(a, "stubs/%s", *l);
-		strv_add(&c.argv, p->host->cxx);
-		static const char *const fixed[] = {"-shared", "-nostdlib", "-x", "c", "/dev/null"};
-		for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
-			strv_add(&c.argv, fixed[i]);
-		strv_addf(&c.argv, "-Wl,-soname,%s", *l);
-		strv_add(&c.argv, "-o");
-		strv_add(&c.argv, out);
-		strv_addf(&c.id, "host compiler %s", p->host->cxx_id);
-		struct plan_step *s =
-		    add_step(p, &c, STEP_STUB, arena_printf(a, "stub %s", *l), out);
-		s->cpu_s = 0.1;
-	}
+	for (char **l = p->recipe->torch_libraries; *l; l++)
+		plan_add_stub(a, p, *l);
 }
 
 static void link_command(struct command *c, const struct plan *p, const char *out)
@@ -308,7 +249,7 @@ static void link_command(struct command *c, const struct plan *p, const char *ou
 	strv_add(&c->argv, p->host->cxx);
 	strv_add(&c->argv, "-shared");
 	strv_add(&c->argv, "-s");
-	add_words(c, p->host->ld_flags);
+	command_words(c, p->host->ld_flags);
 	strv_add(&c->argv, "-Wl,--build-id=none");
 	strv_add(&c->argv, "-Wl,--enable-new-dtags");
 	strv_add(&c->argv, "-Wl,-rpath,$ORIGIN:$ORIGIN/..");
@@ -318,12 +259,6 @@ static void link_command(struct command *c, const struct plan *p, const char *ou
 	strv_addf(&c->id, "runtime %s", p->runtime->sha256);
 }
 
-static void add_input(struct command *c, const char *file)
-{
-	strv_add(&c->argv, file);
-	strv_add(&c->in, file);
-}
-
 static void add_kernel_library(struct arena *a, struct plan *p)
 {
 	struct command c = {.a = a};
@@ -331,10 +266,10 @@ static void add_kernel_library(struct arena *a, struct plan *p)
 	link_command(&c, p, out);
 	strv_addf(&c.argv, "-Wl,-soname,%s", p->kernel_library);
 	for (char **s = p->recipe->device_sources; *s; s++)
-		add_input(&c, arena_printf(a, "%s/%s.o", p->flavour, stem(a, *s)));
+		command_input(&c, arena_printf(a, "%s/%s.o", p->flavour, stem(a, *s)));
 	strv_addf(&c.argv, "cuda/lib64/libcudart.so.%s", p->cuda_major);
-	struct plan_step *s =
-	    add_step(p, &c, STEP_LINK_KERNELS, arena_printf(a, "link %s", p->kernel_library), out);
+	struct plan_step *s = command_step(
+	    p, &c, STEP_LINK_KERNELS, arena_printf(a, "link %s", p->kernel_library), out);
 	s->cpu_s = 1;
 }
 
@@ -347,7 +282,7 @@ static const char *add_binding_object(
 	    (int)(strlen(b->file) - strlen(".so")), b->file, stem(a, source));
 	strv_add(&c.argv, p->host->cxx);
 	strv_addf(&c.argv, "-std=c++%s", b->torch->cxx);
-	add_words(&c, p->host->cxx_flags);
+	command_words(&c, p->host->cxx_flags);
 	static const char *const fixed[] = {
 	    "-O3", "-g0", "-fPIC", "-DNDEBUG", "-DTORCH_API_INCLUDE_EXTENSION_H"};
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
@@ -373,7 +308,7 @@ static const char *add_binding_object(
 	strv_addf(&c.id, "python %s", b->python->id);
 	strv_addf(&c.id, "support %s", p->host->support_id);
 	add_parts_id(&c, p, "include");
-	struct plan_step *s = add_step(p, &c, STEP_BINDING,
+	struct plan_step *s = command_step(p, &c, STEP_BINDING,
 	    arena_printf(a, "binding torch %s Python %s, %s", b->torch->minor, b->python->version,
 		path_base(source)),
 	    out);
@@ -390,14 +325,14 @@ static void add_binding(struct arena *a, struct plan *p, const struct plan_bindi
 	struct command c = {.a = a};
 	link_command(&c, p, b->out);
 	for (size_t i = 0; i < ARRAY_SIZE(objects); i++)
-		add_input(&c, objects[i]);
+		command_input(&c, objects[i]);
 	strv_add(&c.argv, "-Wl,--no-as-needed");
 	for (char **l = p->recipe->torch_libraries; *l; l++)
-		add_input(&c, arena_printf(a, "stubs/%s", *l));
-	add_input(&c, arena_printf(a, "%s/%s", p->flavour, p->kernel_library));
+		command_input(&c, arena_printf(a, "stubs/%s", *l));
+	command_input(&c, arena_printf(a, "%s/%s", p->flavour, p->kernel_library));
 	strv_addf(&c.argv, "cuda/lib64/libcudart.so.%s", p->cuda_major);
 	struct plan_step *s =
-	    add_step(p, &c, STEP_LINK_BINDING, arena_printf(a, "link %s", b->file), b->out);
+	    command_step(p, &c, STEP_LINK_BINDING, arena_printf(a, "link %s", b->file), b->out);
 	s->cpu_s = 0.3;
 }
 

@@ -33,11 +33,13 @@ static int write_tree(const struct plan *p, const char *dir, struct err *err)
 	    "Source: %s\nMaintainer: debkit\n\nPackage: python3-%s-%s\n"
 	    "Architecture: %s\nDescription: built by debkit\n",
 	    p->recipe->name, p->recipe->name, p->flavour, p->host->deb_arch);
-	/* No dependency: control.in names the CUDA runtime itself. */
-	buf_printf(&local, "libcudart %s\n", p->cuda_major);
-	const char *end = strstr(p->kernel_library, ".so.");
-	buf_printf(&local, "%.*s %s\n", (int)(end - p->kernel_library), p->kernel_library,
-	    end + strlen(".so."));
+	/* No dependency: control.in names the CUDA runtime itself, and no package has the driver.
+	 */
+	buf_printf(&local, "libcudart %s\nlibcuda 1\n", p->cuda_major);
+	const char *end = p->kernel_library ? strstr(p->kernel_library, ".so.") : NULL;
+	if (end)
+		buf_printf(&local, "%.*s %s\n", (int)(end - p->kernel_library), p->kernel_library,
+		    end + strlen(".so."));
 	if (put(dir, "debian/control", &control, err) < 0)
 		return -1;
 	return put(dir, "debian/shlibs.local", &local, err);

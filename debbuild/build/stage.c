@@ -21,11 +21,8 @@
 #include "matrix.h"
 #include "plan.h"
 #include "recipe.h"
+#include "stage_int.h"
 #include "subst.h"
-
-/* Everything importable lies here, packages and dist-info side by side. */
-#define IMPORT_ROOT "usr/lib/debkit/python"
-#define TEXT_MAX    ((size_t)4 << 20)
 
 bool stage_has_template(
     const struct stage_context *c, const struct plan_package *pkg, const char *name)
@@ -44,8 +41,8 @@ int stage_expand(const struct stage_context *c, const struct plan_package *pkg, 
 	    {"UPSTREAM_VERSION", p->recipe->version}, {"DATE", date}, {"ARCH", pkg->arch},
 	    {"MULTIARCH", p->host->multiarch}, {"FLAVOUR", p->flavour}, {"CUDA", p->cuda},
 	    {"CUDA_DASHED", p->cuda_dashed}, {"CUDA_MAJOR", p->cuda_major},
-	    {"RUNTIME_VERSION", p->toolkit->runtime_version}, {"SHLIBS_DEPENDS", depends},
-	    {NULL, NULL}};
+	    {"RUNTIME_VERSION", p->toolkit ? p->toolkit->runtime_version : NULL},
+	    {"SHLIBS_DEPENDS", depends}, {NULL, NULL}};
 	_free_ char *path = xasprintf("%s/%s/%s", c->templates, pkg->template, name);
 	return subst_expand_file(path, values, out, err);
 }
@@ -56,8 +53,7 @@ const char *stage_flavour_dir(struct arena *a, const struct plan *p)
 	    a, "usr/lib/%s/debkit/%s-%s", p->host->multiarch, p->recipe->name, p->flavour);
 }
 
-static int put_text(
-    const char *dir, const char *name, const char *text, size_t len, struct err *err)
+int stage_put_text(const char *dir, const char *name, const char *text, size_t len, struct err *err)
 {
 	_free_ char *path = path_join(dir, name);
 	_cleanup_(outfile_done) struct outfile o = OUTFILE_INIT;
@@ -67,7 +63,7 @@ static int put_text(
 	return outfile_commit_cache(&o, err);
 }
 
-static int put_file(
+int stage_put_file(
     const char *dir, const char *name, const char *from, mode_t mode, struct err *err)
 {
 	_free_ char *path = path_join(dir, name);
@@ -77,7 +73,7 @@ static int put_file(
 }
 
 /* Copies each regular file below from that ends with suffix ("" for all). */
-static int put_tree(
+int stage_put_tree(
     const char *dir, const char *name, const char *from, const char *suffix, struct err *err)
 {
 	_cleanup_(strv_done) struct strv files = STRV_INIT;
@@ -88,7 +84,7 @@ static int put_tree(
 			continue;
 		_free_ char *source = path_join(from, files.v[i]);
 		_free_ char *target = path_join(name, files.v[i]);
-		if (put_file(dir, target, source, 0644, err) < 0)
+		if (stage_put_file(dir, target, source, 0644, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -97,10 +93,10 @@ static int put_tree(
 static int put_template(const struct stage_context *c, const struct plan_package *pkg,
     const char *dir, const char *name, const char *template, struct err *err)
 {
-	_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX);
+	_cleanup_(buf_done) struct buf text = BUF_INIT(STAGE_TEXT_MAX);
 	if (stage_expand(c, pkg, NULL, template, &text, err) < 0)
 		return -1;
-	return put_text(dir, name, buf_str(&text), text.len, err);
+	return stage_put_text(dir, name, buf_str(&text), text.len, err);
 }
 
 /* RFC 1952: it begins with a magic and ends with the size of what was packed. */
@@ -118,7 +114,8 @@ static bool is_gzip_of(const struct buf *packed, size_t len)
 static int put_changelog(
     const struct stage_context *c, const struct plan_package *pkg, const char *dir, struct err *err)
 {
-	_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX), packed = BUF_INIT(TEXT_MAX);
+	_cleanup_(buf_done) struct buf text = BUF_INIT(STAGE_TEXT_MAX),
+				       packed = BUF_INIT(STAGE_TEXT_MAX);
 	if (stage_expand(c, pkg, NULL, "changelog.in", &text, err) < 0)
 		return -1;
 	char *argv[] = {"gzip", "-9n", NULL};
@@ -134,7 +131,7 @@ static int put_changelog(
 		return err_set(err, ERR_TOOL,
 		    "gzip did not pack the changelog of %s: look which gzip is in PATH", pkg->name);
 	_free_ char *name = xasprintf("usr/share/doc/%s/changelog.Debian.gz", pkg->name);
-	return put_text(dir, name, packed.data, packed.len, err);
+	return stage_put_text(dir, name, packed.data, packed.len, err);
 }
 
 static int put_doc(
@@ -151,18 +148,17 @@ static int put_doc(
 	return put_template(c, pkg, dir, overrides, overrides_in, err);
 }
 
-/* PKG-INFO without the requirements that only upstream's build has, and without the names of
- * licence files, which the copyright file replaces. */
-static int write_metadata(const struct plan *p, const char *from, struct buf *out, struct err *err)
+int stage_write_metadata(
+    char *const *build_requires, const char *from, struct buf *out, struct err *err)
 {
-	_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX);
+	_cleanup_(buf_done) struct buf text = BUF_INIT(STAGE_TEXT_MAX);
 	if (path_read(from, &text, err) < 0)
 		return -1;
 	static const char requires[] = "Requires-Dist: ";
 	for (const char *line = buf_str(&text); *line;) {
 		size_t n = strcspn(line, "\n") + 1;
 		bool drop = str_starts(line, "License-File:");
-		for (char **d = p->recipe->build_requires; *d && str_starts(line, requires); d++)
+		for (char *const *d = build_requires; *d && str_starts(line, requires); d++)
 			drop |= str_starts(line + strlen(requires), *d);
 		if (!drop)
 			buf_append(out, line, line[n - 1] ? n : n - 1);
@@ -174,21 +170,30 @@ static int write_metadata(const struct plan *p, const char *from, struct buf *ou
 /* The dist-info that pip and importlib.metadata read, from the sdist's PKG-INFO (PEP 376). */
 static int put_dist_info(const struct plan *p, const char *dir, const char *src, struct err *err)
 {
-	_free_ char *base = xasprintf(
-	    IMPORT_ROOT "/%s-%s.dist-info", p->recipe->python_packages[0], p->recipe->version);
+	_free_ char *base = xasprintf(STAGE_IMPORT_ROOT "/%s-%s.dist-info",
+	    p->recipe->python_packages[0], p->recipe->version);
 	_free_ char *from = path_join(src, "PKG-INFO");
 	_free_ char *metadata = path_join(base, "METADATA");
 	_free_ char *installer = path_join(base, "INSTALLER");
 	_free_ char *top = path_join(base, "top_level.txt");
-	_cleanup_(buf_done) struct buf names = BUF_INIT(TEXT_MAX), text = BUF_INIT(TEXT_MAX);
+	_cleanup_(buf_done) struct buf names = BUF_INIT(STAGE_TEXT_MAX),
+				       text = BUF_INIT(STAGE_TEXT_MAX);
 	for (char **n = p->recipe->python_packages; *n; n++)
 		buf_printf(&names, "%s\n", *n);
 	buf_printf(&names, "%s\n", p->recipe->module);
-	if (write_metadata(p, from, &text, err) < 0 ||
-	    put_text(dir, metadata, buf_str(&text), text.len, err) < 0 ||
-	    put_text(dir, installer, "debkit\n", strlen("debkit\n"), err) < 0)
+	if (stage_write_metadata(p->recipe->build_requires, from, &text, err) < 0 ||
+	    stage_put_text(dir, metadata, buf_str(&text), text.len, err) < 0 ||
+	    stage_put_text(dir, installer, "debkit\n", strlen("debkit\n"), err) < 0)
 		return -1;
-	return put_text(dir, top, names.data, names.len, err);
+	return stage_put_text(dir, top, names.data, names.len, err);
+}
+
+int stage_put_pth(const struct plan *p, const char *dir, struct err *err)
+{
+	static const char line[] = "/" STAGE_IMPORT_ROOT "\n";
+	_free_ char *pth =
+	    xasprintf("usr/lib/python3/dist-packages/debkit-%s.pth", p->recipe->name);
+	return stage_put_text(dir, pth, line, strlen(line), err);
 }
 
 static int stage_python(
@@ -198,18 +203,15 @@ static int stage_python(
 	_free_ char *src = inputs_source_dir(p, c->cache);
 	for (char **n = p->recipe->python_packages; *n; n++) {
 		_free_ char *from = path_join(src, *n);
-		_free_ char *to = path_join(IMPORT_ROOT, *n);
-		if (put_tree(dir, to, from, ".py", err) < 0)
+		_free_ char *to = path_join(STAGE_IMPORT_ROOT, *n);
+		if (stage_put_tree(dir, to, from, ".py", err) < 0)
 			return -1;
 	}
 	_free_ char *selector = xasprintf("%s.py", p->recipe->module);
 	_free_ char *selector_from = path_join(p->recipe->dir, selector);
-	_free_ char *selector_to = path_join(IMPORT_ROOT, selector);
-	_free_ char *pth =
-	    xasprintf("usr/lib/python3/dist-packages/debkit-%s.pth", p->recipe->name);
-	static const char line[] = "/" IMPORT_ROOT "\n";
-	if (put_file(dir, selector_to, selector_from, 0644, err) < 0 ||
-	    put_text(dir, pth, line, strlen(line), err) < 0)
+	_free_ char *selector_to = path_join(STAGE_IMPORT_ROOT, selector);
+	if (stage_put_file(dir, selector_to, selector_from, 0644, err) < 0 ||
+	    stage_put_pth(p, dir, err) < 0)
 		return -1;
 	return put_dist_info(p, dir, src, err);
 }
@@ -236,10 +238,10 @@ static int stage_flavour(
 	const struct plan *p = c->plan;
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	const char *base = stage_flavour_dir(&a, p);
-	_cleanup_(buf_done) struct buf table = BUF_INIT(TEXT_MAX);
+	_cleanup_(buf_done) struct buf table = BUF_INIT(STAGE_TEXT_MAX);
 	_free_ char *library = xasprintf("%s/%s/%s", c->work, p->flavour, p->kernel_library);
 	_free_ char *library_to = path_join(base, p->kernel_library);
-	if (put_file(dir, library_to, library, 0644, err) < 0)
+	if (stage_put_file(dir, library_to, library, 0644, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->n_bindings; i++) {
 		const struct plan_binding *b = &p->bindings[i];
@@ -249,11 +251,11 @@ static int stage_flavour(
 		buf_printf(&table, "%sFile: %s\nPython: %s\nTorch: ", i ? "\n" : "", b->file, tag);
 		put_minors(&table, b, &c->proofs[i]);
 		buf_printf(&table, "\nCuda: %s\n", p->cuda);
-		if (put_file(dir, to, from, 0644, err) < 0)
+		if (stage_put_file(dir, to, from, 0644, err) < 0)
 			return -1;
 	}
 	_free_ char *table_to = path_join(base, "bindings");
-	return put_text(dir, table_to, buf_str(&table), table.len, err);
+	return stage_put_text(dir, table_to, buf_str(&table), table.len, err);
 }
 
 static int stage_cudart(
@@ -274,7 +276,7 @@ static int stage_cudart(
 				 : strcasestr(name, "license") ? licence
 							       : NULL;
 		_free_ char *source = path_join(from, files.v[i]);
-		if (to && put_file(dir, to, source, 0644, err) < 0)
+		if (to && stage_put_file(dir, to, source, 0644, err) < 0)
 			return -1;
 		found += to != NULL;
 	}
@@ -287,22 +289,22 @@ static int stage_cudart(
 static int stage_keyring(
     const struct stage_context *c, const struct plan_package *pkg, const char *dir, struct err *err)
 {
-	_cleanup_(buf_done) struct buf key = BUF_INIT(TEXT_MAX);
+	_cleanup_(buf_done) struct buf key = BUF_INIT(STAGE_TEXT_MAX);
 	if (keyring_export(c->sign_key, false, &key, err) < 0 ||
-	    put_text(dir, "usr/share/keyrings/debkit-archive-keyring.gpg", key.data, key.len, err) <
-		0 ||
+	    stage_put_text(
+		dir, "usr/share/keyrings/debkit-archive-keyring.gpg", key.data, key.len, err) < 0 ||
 	    put_template(c, pkg, dir, "etc/apt/preferences.d/debkit.pref", "preferences.in", err) <
 		0)
 		return -1;
 	if (!c->repo_url)
 		return 0;
-	_cleanup_(buf_done) struct buf sources = BUF_INIT(TEXT_MAX);
+	_cleanup_(buf_done) struct buf sources = BUF_INIT(STAGE_TEXT_MAX);
 	_cleanup_(strv_done) struct strv components = STRV_INIT, keys = STRV_INIT;
 	strv_add(&components, "main");
 	strv_add(&keys, c->sign_key);
 	if (sources_write(c->repo_url, "stable", &components, &keys, &sources, err) < 0)
 		return -1;
-	return put_text(
+	return stage_put_text(
 	    dir, "etc/apt/sources.list.d/debkit.sources", sources.data, sources.len, err);
 }
 
@@ -314,7 +316,8 @@ int stage_package(
 		int (*fn)(const struct stage_context *, const struct plan_package *, const char *,
 		    struct err *);
 	} kinds[] = {{"python", stage_python}, {"flavour", stage_flavour}, {"cudart", stage_cudart},
-	    {"keyring", stage_keyring}};
+	    {"keyring", stage_keyring}, {"modules", stage_modules}, {"kernels", stage_kernels},
+	    {"meta", stage_meta}};
 	if (path_remove_tree(dir, err) < 0 || path_mkdirs(dir, err) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)

@@ -40,3 +40,5 @@ bool stage_has_template(
     const struct stage_context *c, const struct plan_package *pkg, const char *name) _must_check_;
 /* The folder below usr/lib/MULTIARCH that holds a flavour's binaries; lives in the arena. */
 const char *stage_flavour_dir(struct arena *a, const struct plan *p);
+/* The folder there that holds a flavour's stores of Triton kernels, triton-V; in the arena. */
+const char *stage_kernels_dir(struct arena *a, const struct plan *p);

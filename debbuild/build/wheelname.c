@@ -39,12 +39,17 @@ const char *wheel_abi(struct arena *a, const char *python)
 	    a, "cp%.*s%s", (int)major, python, python[major] ? python + major + 1 : "");
 }
 
-bool wheel_name_has_abi(const struct wheel_name *n, const char *abi)
+static bool has_tag(char *const *tags, const char *tag)
 {
-	for (char **t = n->abis; *t; t++)
-		if (!strcmp(*t, abi))
+	for (; *tags; tags++)
+		if (!strcmp(*tags, tag))
 			return true;
 	return false;
+}
+
+bool wheel_name_has_abi(const struct wheel_name *n, const char *abi)
+{
+	return has_tag(n->abis, abi);
 }
 
 bool wheel_name_is_manylinux(const struct wheel_name *n)
@@ -53,4 +58,9 @@ bool wheel_name_is_manylinux(const struct wheel_name *n)
 		if (str_starts(*t, "manylinux") && str_ends(*t, "_x86_64"))
 			return true;
 	return false;
+}
+
+bool wheel_name_is_pure(const struct wheel_name *n)
+{
+	return has_tag(n->abis, "none") && has_tag(n->platforms, "any");
 }

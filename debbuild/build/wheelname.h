@@ -18,3 +18,5 @@ const char *wheel_abi(struct arena *a, const char *python);
 bool wheel_name_has_abi(const struct wheel_name *n, const char *abi) _must_check_;
 /* True for the platforms of glibc on x86_64. */
 bool wheel_name_is_manylinux(const struct wheel_name *n) _must_check_;
+/* True for NAME-VERSION-py3-none-any.whl and its like: for every machine and Python. */
+bool wheel_name_is_pure(const struct wheel_name *n) _must_check_;

@@ -52,18 +52,11 @@ static void on_progress(void *arg, size_t done, size_t total, const char *what, 
 	log_progress(done, total, what, left_s);
 }
 
-static int run(const struct strv *operands, struct err *err)
+static int build_one(const char *recipe, struct err *err)
 {
-	(void)operands;
-	log_set_quiet(quiet);
-	if (!compile_only && !b.sign_key == !no_sign)
-		return err_set(err, ERR_USAGE,
-		    b.sign_key
-			? "--sign-key and --unsigned exclude each other"
-			: "choose --sign-key FPR (`debkit keys new` makes a key) or --unsigned");
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	struct pipeline_request r;
-	if (build_opts_request(&b, &r, err) < 0)
+	if (build_opts_request(&b, recipe, &r, err) < 0)
 		return -1;
 	r.out = out;
 	r.launcher = launcher;
@@ -82,16 +75,39 @@ static int run(const struct strv *operands, struct err *err)
 	if (!res.partial.n_left_out)
 		return 0;
 	return err_set(err, ERR_TOOL,
-	    "%zu of %zu bindings did not compile and are not in the packages: %s; see '%s'; the "
+	    "%zu of %zu %s did not compile and are not in the packages: %s; see '%s'; the "
 	    "same command tries them again",
-	    res.partial.n_left_out, res.n_bindings, res.partial.left_out, res.partial.log);
+	    res.partial.n_left_out, res.n_parts,
+	    res.partial.plan.n_tritons ? "Tritons" : "bindings", res.partial.left_out,
+	    res.partial.log);
+}
+
+static int run(const struct strv *operands, struct err *err)
+{
+	(void)operands;
+	log_set_quiet(quiet);
+	if (!compile_only && !b.sign_key == !no_sign)
+		return err_set(err, ERR_USAGE,
+		    b.sign_key
+			? "--sign-key and --unsigned exclude each other"
+			: "choose --sign-key FPR (`debkit keys new` makes a key) or --unsigned");
+	_cleanup_(strv_done) struct strv recipes = STRV_INIT;
+	if (build_opts_recipes(&b, &recipes, err) < 0)
+		return -1;
+	for (size_t i = 0; i < recipes.n; i++)
+		if (build_one(recipes.v[i], err) < 0)
+			return -1;
+	return 0;
 }
 
 const struct cmd cmd_build = {"build", "build signed packages for one CUDA", "",
     "Fetches the sources, the headers of each torch and, without an nvcc of that CUDA, the parts "
     "of "
     "a toolkit; compiles the device code once for each GPU arch and one binding for each torch and "
-    "Python; and writes .deb packages to --out, whose names it prints. What was compiled before is "
+    "Python; and writes .deb packages to --out, whose names it prints. A recipe of Triton kernels "
+    "(flash-linear-attention) is compiled, without a GPU, for each Triton, GPU arch and profile. "
+    "What "
+    "was compiled before is "
     "taken from the cache (~/.cache/debkit, or $DEBKIT_CACHE). Ctrl-C stops it; the same command "
     "goes on where it stopped.",
     opts, 0, 0, run};

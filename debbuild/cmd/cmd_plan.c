@@ -19,14 +19,20 @@ static int run(const struct strv *operands, struct err *err)
 	(void)operands;
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	_cleanup_(buf_done) struct buf out = BUF_INIT((size_t)256 << 20);
-	struct pipeline_request r;
-	struct pipeline_plan pp;
-	if (build_opts_request(&b, &r, err) < 0 || pipeline_plan(&a, &r, &pp, err) < 0)
+	_cleanup_(strv_done) struct strv recipes = STRV_INIT;
+	if (build_opts_recipes(&b, &recipes, err) < 0)
 		return -1;
-	if (json)
-		plan_print_json(&pp.plan, &out);
-	else
-		plan_print(&pp.plan, &out);
+	bool list = json && recipes.n > 1;
+	for (size_t i = 0; i < recipes.n; i++) {
+		struct pipeline_request r;
+		struct pipeline_plan pp;
+		if (build_opts_request(&b, recipes.v[i], &r, err) < 0 ||
+		    pipeline_plan(&a, &r, &pp, err) < 0)
+			return -1;
+		buf_puts(&out, !list ? (i ? "\n" : "") : i ? "," : "[");
+		(json ? plan_print_json : plan_print)(&pp.plan, &out);
+	}
+	buf_puts(&out, list ? "]\n" : "");
 	if (buf_check(&out, "the plan", err) < 0)
 		return -1;
 	fwrite(out.data, 1, out.len, stdout);

@@ -6,12 +6,14 @@
 
 #include "../base/arena.h"
 #include "../base/buf.h"
+#include "../base/digest.h"
 #include "../base/err.h"
 #include "../base/path.h"
 #include "../base/strv.h"
 #include "../base/xalloc.h"
 #include "elf.h"
 #include "fatbin.h"
+#include "manifest.h"
 #include "stanza.h"
 #include "version.h"
 
@@ -25,8 +27,11 @@ struct inspector {
 	int fd;
 	unsigned char head[ELF_HEAD_LEN];
 	size_t head_len;
-	bool keep;	  /* the present file is a shared object and goes to fd */
-	struct buf table; /* text of all files named `bindings` */
+	bool keep;	     /* the present file is a shared object and goes to fd */
+	struct buf table;    /* text of all files named `bindings` */
+	struct buf manifest; /* text of the present one */
+	struct manifest_claims kernels;
+	struct digest *digest; /* of the present file of a store */
 	struct strv cuda, torch, python;
 	struct fatbin_info fat; /* of all libraries */
 	size_t fat_cap, bindings_cap;
@@ -41,6 +46,9 @@ static void inspector_done(struct inspector *x)
 	free(x->fat.v);
 	free(x->out->bindings);
 	buf_done(&x->table);
+	buf_done(&x->manifest);
+	manifest_done(&x->kernels);
+	digest_free(x->digest);
 	strv_done(&x->cuda);
 	strv_done(&x->torch);
 	strv_done(&x->python);
@@ -156,6 +164,33 @@ static bool is_table(const char *path)
 	return strstr(path, "/debkit/") && !strcmp(path_base(path), "bindings");
 }
 
+static int take_manifest(
+    struct inspector *x, const char *path, const void *p, size_t n, struct err *err)
+{
+	buf_append(&x->manifest, p, n);
+	if (buf_check(&x->manifest, path, err) < 0)
+		return -1;
+	if (n)
+		return 0;
+	if (manifest_add(&x->kernels, path, buf_str(&x->manifest), x->manifest.len, err) < 0)
+		return -1;
+	buf_truncate(&x->manifest, 0);
+	return 0;
+}
+
+static void note_kernels(struct inspector *x, const char *path, const void *p, size_t n)
+{
+	if (!x->digest)
+		x->digest = digest_new(DIGEST_SHA256);
+	if (n) {
+		digest_update(x->digest, p, n);
+		return;
+	}
+	char hex[DIGEST_HEX_MAX];
+	digest_finish_hex(take_ptr(x->digest), hex);
+	manifest_note_file(&x->kernels, path, hex);
+}
+
 static int take_file(void *arg, const struct deb_file *f, const void *p, size_t n, struct err *err)
 {
 	struct inspector *x = arg;
@@ -163,6 +198,10 @@ static int take_file(void *arg, const struct deb_file *f, const void *p, size_t 
 		buf_append(&x->table, n ? p : "\n", n ? n : 1);
 		return n ? 0 : buf_check(&x->table, f->path, err);
 	}
+	if (manifest_is(f->path))
+		return take_manifest(x, f->path, p, n, err);
+	if (manifest_covers(f->path))
+		note_kernels(x, f->path, p, n);
 	if (n == 0)
 		return end_file(x, f, err);
 	if (x->head_len < ELF_HEAD_LEN) {
@@ -227,8 +266,11 @@ static const char *join_versions(struct arena *a, struct strv *v)
 int inspect_deb(struct arena *a, const char *path, struct inspect_claims *out, struct err *err)
 {
 	struct inspect_claims claims = {0};
-	_cleanup_(inspector_done) struct inspector x = {
-	    .arena = a, .out = &claims, .fd = -1, .table = BUF_INIT(TABLE_MAX)};
+	_cleanup_(inspector_done) struct inspector x = {.arena = a,
+	    .out = &claims,
+	    .fd = -1,
+	    .table = BUF_INIT(TABLE_MAX),
+	    .manifest = BUF_INIT(TABLE_MAX)};
 	if (open_tmp(&x, err) < 0 ||
 	    deb_read(a, path, DEB_READ_FILES | DEB_READ_SIGNED, take_file, &x, &claims.info, err) <
 		0 ||
@@ -236,7 +278,17 @@ int inspect_deb(struct arena *a, const char *path, struct inspect_claims *out, s
 		return -1;
 	_cleanup_(buf_done) struct buf archs = BUF_INIT(1 << 20);
 	fatbin_archs(&x.fat, &archs);
+	manifest_sort(&x.kernels);
+	for (size_t i = 0; i < x.kernels.archs.n; i++)
+		buf_printf(&archs, "%s%s", archs.len ? " " : "", x.kernels.archs.v[i]);
+	strv_add_all(&x.python, &x.kernels.pythons);
 	claims.archs = arena_strdup(a, buf_str(&archs));
+	struct err why = {0};
+	if (manifest_check(&x.kernels, &why) < 0)
+		claims.store_fault = arena_strdup(a, why.msg);
+	claims.triton = join_versions(a, &x.kernels.tritons);
+	_free_ char *profiles = strv_join(&x.kernels.profiles, " ");
+	claims.profiles = arena_strdup(a, profiles);
 	claims.cuda = join_versions(a, &x.cuda);
 	claims.torch = join_versions(a, &x.torch);
 	claims.python = join_versions(a, &x.python);

@@ -5,6 +5,8 @@
  *	Debkit-Python "3.11 3.13t": the bindings torch2.10-cp311.so ...
  *	Debkit-Torch "2.10 2.11": what the table `bindings` beside them claims, at least the minors
  *	that the bindings were compiled for
+ *	Debkit-Triton, Debkit-Profiles, and of such a package Debkit-Cuda-Archs and Debkit-Python:
+ *	what the manifests of its stores of Triton kernels say (manifest.h)
  *	Debkit-Source-Sha256: 64 hex digits
  *	Depends: libc6 with at least the highest GLIBC version needed
  *	md5sums: every regular file (a conffile may be left out), with its digest
@@ -25,14 +27,17 @@ struct inspect_binding {
 };
 
 struct inspect_claims {
-	struct deb_info info; /* with files */
-	const char *cuda;     /* major versions of libcudart, "12"; "" if there are none */
-	const char *archs;    /* as fatbin_archs writes them; "" if there is no fat binary */
-	const char *torch;    /* "2.10 2.11", sorted, "" if there are no bindings */
-	const char *python;   /* "3.11 3.12" */
-	const char *glibc;    /* highest GLIBC version needed, "2.34", or NULL */
-	const char *glibcxx;  /* the same for GLIBCXX, "3.4.29" */
-	size_t n_libraries;   /* ELF shared objects in the package */
+	struct deb_info info;	 /* with files */
+	const char *cuda;	 /* major versions of libcudart, "12"; "" if there are none */
+	const char *archs;	 /* as fatbin_archs writes them; "" if there is no fat binary */
+	const char *torch;	 /* "2.10 2.11", sorted, "" if there are no bindings */
+	const char *python;	 /* "3.11 3.12" */
+	const char *triton;	 /* "3.5.1 3.6.0", "" if there are no stores of kernels */
+	const char *profiles;	 /* "qwen3-next", of the stores */
+	const char *store_fault; /* what a manifest says and its store does not hold, or NULL */
+	const char *glibc;	 /* highest GLIBC version needed, "2.34", or NULL */
+	const char *glibcxx;	 /* the same for GLIBCXX, "3.4.29" */
+	size_t n_libraries;	 /* ELF shared objects in the package */
 	struct inspect_binding *bindings;
 	size_t n_bindings;
 };

@@ -43,7 +43,7 @@ static int check_cuda(const struct inspect_claims *c, struct err *err)
 {
 	static const char field[] = "Debkit-Cuda";
 	const char *claimed = stanza_get(&c->info.control, field);
-	if (!claimed && (c->n_bindings || *c->archs))
+	if (!claimed && (c->n_bindings || (*c->archs && !*c->triton)))
 		return err_set(err, ERR_TRUST, "the field %s is missing: the files need CUDA '%s'",
 		    field, c->cuda);
 	if (!claimed)
@@ -179,12 +179,22 @@ static int check_md5sums(const struct deb_info *info, struct err *err)
 	return 0;
 }
 
+static int check_stores(const struct inspect_claims *c, struct err *err)
+{
+	if (c->store_fault)
+		return err_set(err, ERR_TRUST, "%s", c->store_fault);
+	return check_list(c, "Debkit-Triton", c->triton, err) < 0
+		   ? -1
+		   : check_list(c, "Debkit-Profiles", c->profiles, err);
+}
+
 int inspect_check(const struct inspect_claims *c, struct err *err)
 {
 	if (check_cuda(c, err) < 0 || check_list(c, "Debkit-Cuda-Archs", c->archs, err) < 0 ||
 	    check_list(c, "Debkit-Torch", c->torch, err) < 0 ||
-	    check_list(c, "Debkit-Python", c->python, err) < 0 || check_bindings(c, err) < 0 ||
-	    check_source(c, err) < 0 || check_libc(c, err) < 0 || check_md5sums(&c->info, err) < 0)
+	    check_list(c, "Debkit-Python", c->python, err) < 0 || check_stores(c, err) < 0 ||
+	    check_bindings(c, err) < 0 || check_source(c, err) < 0 || check_libc(c, err) < 0 ||
+	    check_md5sums(&c->info, err) < 0)
 		return err_wrap(err, "'%s'", c->info.source);
 	return 0;
 }

@@ -24,6 +24,10 @@ static void wheel_names(void **state)
 	assert_true(wheel_name_parse(&u->a, "a-1-12b-py3-none-manylinux1_i686.win32.whl", &n));
 	assert_int_equal(n.build, 12);
 	assert_false(wheel_name_is_manylinux(&n));
+	assert_false(wheel_name_is_pure(&n));
+	assert_true(wheel_name_parse(&u->a, "a-1-py2.py3-none-any.whl", &n));
+	assert_true(wheel_name_is_pure(&n));
+	assert_false(wheel_name_is_manylinux(&n));
 	assert_string_equal(wheel_abi(&u->a, "3.11"), "cp311");
 	static const char *const bad[] = {
 	    "a-1.tar.gz", "a-1-py3-none.whl", "a-1-2-3-py3-none-any-x.whl", ".whl", ""};
@@ -50,6 +54,27 @@ static void wants_of_templates(void **state)
 	unit_golden(u, "lockwant.txt", &out);
 }
 
+static void wants_of_kernels(void **state)
+{
+	struct unit *u = *state;
+	struct recipe r;
+	struct matrix m;
+	struct lock_wants w;
+	_cleanup_(buf_done) struct buf out = BUF_INIT(UNIT_FILE_MAX);
+	if (recipe_load(&u->a, TEMPLATES, "demo-fla", &r, &u->err) < 0 ||
+	    matrix_load(&u->a, TEMPLATES, &m, &u->err) < 0)
+		fail_msg("%s", u->err.msg);
+	lockwant_make(&u->a, &r, 1, &m, &w);
+	for (size_t i = 0; i < w.n; i++)
+		if (w.v[i].recipe)
+			buf_printf(&out, "%s %s %s%s\n", w.v[i].project, w.v[i].version,
+			    w.v[i].abi ? w.v[i].abi : "-", w.v[i].pure ? " pure" : "");
+	assert_string_equal(buf_str(&out),
+	    "demo-fla 0.6.0 - pure\ndemo-layers 0.6.0 - pure\ndemo-helper 1.0 - pure\n"
+	    "triton 3.4.0 cp310\ntriton 3.4.0 cp311\ntriton 3.4.0 cp312\n"
+	    "triton 3.6.0 cp311\ntriton 3.6.0 cp312\ntriton 3.6.0 cp313\n");
+}
+
 static const char *pick(
     struct lock_want *want, const char *const *names, const bool *yanked, const char *pinned)
 {
@@ -61,6 +86,16 @@ static const char *pick(
 	}
 	const struct index_file *f = lockwant_pick(want, &files, pinned);
 	return f ? f->name : NULL;
+}
+
+static void pure_wheels_are_picked(void **state)
+{
+	struct lock_want want = {.project = "x", .version = "1", .pure = true};
+	const char *const names[] = {
+	    "x-1-py3-none-any.whl", "x-2-py3-none-any.whl", "x-1-py3-none-win32.whl", NULL};
+	assert_string_equal(pick(&want, names, NULL, NULL), names[0]);
+	want.pure = false;
+	assert_null(pick(&want, names, NULL, NULL));
 }
 
 static void newest_build_is_picked(void **state)
@@ -144,6 +179,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    CASE(wheel_names),
 	    CASE(wants_of_templates),
+	    CASE(wants_of_kernels),
+	    CASE(pure_wheels_are_picked),
 	    CASE(newest_build_is_picked),
 	    CASE(pinned_one_of_equals_stays),
 	    CASE(source_is_picked_by_name),

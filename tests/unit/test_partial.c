@@ -21,19 +21,25 @@ struct build {
 	struct strv warned;
 };
 
-static struct build *make(struct unit *u)
+static struct build *make_of(struct unit *u, const char *recipe, const char *lock)
 {
 	struct build *b = arena_alloc(&u->a, sizeof *b);
 	struct selection sel = {.cuda = "12.8"};
 	planhost_clang(&b->host);
-	if (recipe_load(&u->a, TEMPLATES, "demo-conv", &b->recipe, &u->err) < 0 ||
+	if (recipe_load(&u->a, TEMPLATES, recipe, &b->recipe, &u->err) < 0 ||
 	    matrix_load(&u->a, TEMPLATES, &b->matrix, &u->err) < 0 ||
-	    lockfile_load(&u->a, TEMPLATES "/lock", &b->lock, &u->err) < 0 ||
+	    lockfile_load(&u->a, lock, &b->lock, &u->err) < 0 ||
 	    plan_make(&u->a, &b->recipe, &b->matrix, &b->lock, &b->host, &sel, &b->plan, &u->err) <
 		0)
 		fail_msg("%s", u->err.msg);
 	b->res.undone = arena_alloc(&u->a, b->plan.n_steps * sizeof *b->res.undone);
 	b->res.log = "out/build.log";
+	return b;
+}
+
+static struct build *make(struct unit *u)
+{
+	struct build *b = make_of(u, "demo-conv", TEMPLATES "/lock");
 	assert_true(b->plan.n_bindings > 2);
 	return b;
 }
@@ -136,6 +142,29 @@ static void device_code_failed(void **state)
 	done(b);
 }
 
+static void a_triton_is_left_out(void **state)
+{
+	struct unit *u = *state;
+	const char *lock = unit_put(u, "lock",
+	    arena_printf(&u->a, "%s%s", unit_read(u, TEMPLATES "/lock"),
+		unit_read(u, TEMPLATES "/demo-fla/lock")));
+	struct build *b = make_of(u, "demo-fla", lock);
+	undo(u, b, "triton-3.4.0/large-sm_90.kernels", "no such layout");
+	undo(u, b, "triton-3.4.0/store.tar", NULL);
+	assert_int_equal(partial(u, b), 0);
+	assert_int_equal(b->partial.n_left_out, 1);
+	assert_string_equal(b->partial.left_out, "Triton 3.4.0");
+	assert_int_equal(b->partial.plan.n_tritons, 1);
+	assert_int_equal(b->warned.n, 1);
+	assert_string_equal(b->warned.v[0],
+	    "left out: Triton 3.4.0: step 'kernels large sm_90, Triton 3.4.0' failed: no such "
+	    "layout");
+	undo(u, b, "triton-3.6.0/store.tar", "disk full");
+	assert_int_equal(partial(u, b), -1);
+	assert_int_equal(u->err.code, ERR_TOOL);
+	done(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +172,7 @@ int main(void)
 	    CASE(one_binding_is_left_out),
 	    CASE(every_binding_failed),
 	    CASE(device_code_failed),
+	    CASE(a_triton_is_left_out),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

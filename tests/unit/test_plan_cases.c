@@ -3,8 +3,10 @@
  *
  *	Case: what is tried
  *	Change: shell commands, run in a copy of tests/data/templates (optional)
- *	Cuda, Torch, Python, Arch, Jobs, Keyring: the selection (lists at spaces)
- *	Host: what differs from a clang host: nvcc, installed, small, apt, no-python (optional)
+ *	Recipe: demo-conv if it is absent, or demo-fla
+ *	Cuda, Torch, Python, Arch, Profile, Jobs, Keyring: the selection (lists at spaces)
+ *	Host: what differs from a clang host: nvcc, installed, small, apt, no-python, or python3.12,
+ *	the python3 that runs build programs (optional)
  *	Golden: file of tests/golden that the plan must equal: .txt, .json or .ninja; or
  *	Code, Error: the code and the text of the error
  *
@@ -62,10 +64,10 @@ static const char *get(const struct run *r, const char *name)
 static void make_templates(struct run *r)
 {
 	_free_ char *cwd = getcwd(NULL, 0);
-	const char *said =
-	    unit_sh(&r->u, arena_printf(&r->u.a,
-			       "exec 2>&1; cp -r '%s/tests/data/templates' t && cd t && { :; %s\n}",
-			       cwd, get(r, "Change")));
+	const char *said = unit_sh(
+	    &r->u, arena_printf(&r->u.a,
+		       "exec 2>&1; cp -r '%s/tests/data/templates' t && cd t && %s { :; %s\n}", cwd,
+		       *get(r, "Recipe") ? "cat demo-fla/lock >>lock;" : "", get(r, "Change")));
 	assert_string_equal(said, "");
 }
 
@@ -82,6 +84,8 @@ static void change_host(const struct run *r, struct host *h)
 		h->n_pythons = 3;
 	if (strstr(how, "no-python"))
 		h->n_pythons = 0;
+	if (strstr(how, "python3.12"))
+		h->python = "3.12";
 }
 
 static int make(struct run *r, struct host *h, struct plan *p)
@@ -91,7 +95,8 @@ static int make(struct run *r, struct host *h, struct plan *p)
 	struct matrix *m = arena_alloc(&u->a, sizeof *m);
 	struct lockfile *lock = arena_alloc(&u->a, sizeof *lock);
 	_cleanup_(strv_done) struct strv torches = STRV_INIT, pythons = STRV_INIT,
-					 archs = STRV_INIT;
+					 archs = STRV_INIT, profiles = STRV_INIT;
+	strv_split(&profiles, get(r, "Profile"), " ");
 	strv_split(&torches, get(r, "Torch"), " ");
 	strv_split(&pythons, get(r, "Python"), " ");
 	strv_split(&archs, get(r, "Arch"), " ");
@@ -99,10 +104,12 @@ static int make(struct run *r, struct host *h, struct plan *p)
 	    .torches = &torches,
 	    .pythons = &pythons,
 	    .archs = &archs,
+	    .profiles = &profiles,
 	    .jobs = (unsigned)atoi(get(r, "Jobs")),
 	    .keyring_version = stanza_get(r->s, "Keyring")};
 	change_host(r, h);
-	return recipe_load(&u->a, "t", "demo-conv", recipe, &u->err) < 0 ||
+	const char *name = *get(r, "Recipe") ? get(r, "Recipe") : "demo-conv";
+	return recipe_load(&u->a, "t", name, recipe, &u->err) < 0 ||
 		       matrix_load(&u->a, "t", m, &u->err) < 0 ||
 		       lockfile_load(&u->a, "t/lock", lock, &u->err) < 0
 		   ? -1

@@ -1,0 +1,275 @@
+"""Between Triton and its cache: looks in the stores first.
+
+Three places of Triton are used, all in this process alone: the class of cache managers
+(knobs.cache.manager_class), the hook for C stubs (knobs.build.impl), and two names in
+triton.compiler: Path, so that a kernel need not be a file of its own, and ASTSource.hash, so that
+a constant that a kernel's code never reads does not ask for another kernel.
+"""
+import base64
+import hashlib
+import json
+import os
+import platform
+import sys
+import sysconfig
+import tempfile
+import threading
+from glob import glob
+from pathlib import Path
+
+from . import report
+from .store import Damaged, Store
+
+_stores = []
+_last = threading.local()  # the kernel whose key was computed last, for the reason of a miss
+
+
+def folders():
+    """Where packages put their stores: .../FLAVOUR/triton-VERSION."""
+    named = os.environ.get("DEBKIT_TRITON_PATH")
+    if named:
+        return [path for path in named.split(":") if path]
+    return sorted(glob(f"/usr/lib/{platform.machine()}-linux-gnu/debkit/flash-linear-attention/*"))
+
+
+def open_stores(version):
+    """The stores of this Triton release; a warning where there are only others."""
+    found = {path: os.path.basename(path)[len("triton-"):]
+             for folder in folders() for path in sorted(glob(os.path.join(folder, "triton-*")))}
+    stores = []
+    for path, release in found.items():
+        if release != version:
+            continue
+        try:
+            stores.append(Store(path))
+        except (Damaged, OSError, KeyError, ValueError) as error:
+            report.warn_once(f"damaged {path}", f"'{path}/manifest' is damaged ({error}); kernels "
+                             "are compiled as usual. Install the package again.")
+    if found and version not in found.values():
+        report.warn_once("version", "the prebuilt kernels are for Triton "
+                         f"{', '.join(sorted(set(found.values())))}, and this is Triton {version}: "
+                         "kernels are compiled as usual")
+    python = ".".join(map(str, sys.version_info[:2]))
+    usable = [store for store in stores if python in store.pythons]
+    if stores and not usable:
+        others = ", ".join(stores[0].pythons)
+        report.warn_once("python", f"the prebuilt kernels are for Python {others}, and this is "
+                         f"Python {python}: kernels are compiled as usual")
+    return usable
+
+
+class Stored:
+    """A file of the store that Triton reads as it reads a pathlib.Path."""
+
+    def __init__(self, name, data):
+        self.name, self.data = name, data
+        self.suffix = os.path.splitext(name)[1]
+
+    def read_bytes(self):
+        return self.data
+
+    def read_text(self):
+        return self.data.decode()
+
+    def __str__(self):
+        return f"(debkit)/{self.name}"
+
+    def endswith(self, text):
+        return self.name.endswith(text)
+
+    def __fspath__(self):
+        """For whoever wants a file after all: one in the temporary folder."""
+        path = os.path.join(scratch(), hashlib.sha256(self.data).hexdigest()[:32] + self.suffix)
+        if not os.path.exists(path):
+            with open(path, "wb") as file:
+                file.write(self.data)
+        return path
+
+
+_scratch = None
+
+
+def scratch():
+    """A folder of this process, removed at its end."""
+    global _scratch
+    if _scratch is None or _scratch[0] != os.getpid():
+        _scratch = os.getpid(), tempfile.TemporaryDirectory(prefix="debkit-triton.")
+    return _scratch[1].name
+
+
+def path_or_stored(value, *more):
+    return value if isinstance(value, Stored) else Path(value, *more)
+
+
+def find_kernel(key):
+    for store in _stores:
+        kernel = store.find(key)
+        if kernel:
+            return kernel
+    return None
+
+
+def decode(key):
+    """Triton's name of a cache folder -> the bytes of the hash."""
+    return base64.b32decode(key + "=" * (-len(key) % 8))
+
+
+def make_manager(base, knobs):
+    class OverlayCacheManager(base):
+        """Reads from the stores, then from the user's cache; writes to the user's cache, and where
+        that cannot be written to a folder that ends with the process."""
+
+        def __init__(self, key, override=False, dump=False):
+            self.kernel = self.raw = None
+            if override or dump:
+                super().__init__(key, override=override, dump=dump)
+                return
+            self.key = key
+            self.raw = decode(key)
+            self.cache_dir = os.path.join(knobs.cache.dir, key)
+            self.lock_path = os.path.join(self.cache_dir, "lock")
+
+        def get_file(self, filename):
+            if self.raw and not filename.endswith(".json"):
+                for store in _stores:
+                    path = store.stubs_by_key.get((self.raw.hex(), filename))
+                    path = path and store.stub(path)
+                    if path:
+                        report.count("stubs", os.path.basename(path))
+                        return path
+            return super().get_file(filename)
+
+        def get_group(self, filename):
+            kernel = find_kernel(self.raw) if self.raw else None
+            if kernel and filename == f"{kernel.name[:150]}.json":
+                report.count("hits", describe(kernel.name))
+                stem = filename[:-len(".json")]
+                text = json.dumps(kernel.meta).encode()
+                return {filename: Stored(filename, text),
+                        f"{stem}.cubin": Stored(f"{stem}.cubin", kernel.cubin)}
+            group = super().get_group(filename)
+            if group is None and self.raw:
+                report.count("misses", f"{describe(filename[:-len('.json')])}: {reason(filename)}")
+            return group
+
+        def put(self, data, filename, binary=True):
+            try:
+                os.makedirs(self.cache_dir, exist_ok=True)
+                return super().put(data, filename, binary=binary)
+            except OSError:
+                self.cache_dir = os.path.join(scratch(), self.key)
+                os.makedirs(self.cache_dir, exist_ok=True)
+                return super().put(data, filename, binary=binary)
+    return OverlayCacheManager
+
+
+def current_arch():
+    from triton.runtime.driver import driver
+    return driver.active.get_current_target().arch
+
+
+def describe(name):
+    """The kernel and the constants that its key was computed with."""
+    source = getattr(_last, "source", None)
+    if source is None or source.name != name:
+        return name
+    values = (f"{source.fn.arg_names[path[0]]}={value}"
+              for path, value in sorted(source.constants.items()) if len(path) == 1)
+    return f"{name} {' '.join(values)}"
+
+
+def reason(filename):
+    """Why the stores do not hold the kernel that was asked for last."""
+    source = getattr(_last, "source", None)
+    try:
+        arch = current_arch()
+    except Exception:
+        return "the GPU is unknown"
+    if not any(arch in store.archs for store in _stores):
+        archs = sorted({arch for store in _stores for arch in store.archs})
+        return f"there are no kernels for sm_{arch}, but for {' '.join(f'sm_{a}' for a in archs)}"
+    if source is None:
+        return "it is not a kernel that was written in Triton"
+    known = [store.functions(arch).get(source.name) for store in _stores]
+    known = [function for function in known if function]
+    if not known:
+        return "it is not a kernel of the package"
+    if all(function["source"] != source.fn.cache_key for function in known):
+        return "its source is not that of the packaged flash-linear-attention"
+    return "no profile has these constants and types, or a setting of Triton differs"
+
+
+def make_hash(original):
+    def source_hash(self):
+        """Triton's hash, with the constants that the code never reads as the build had them."""
+        _last.source = self
+        free = free_constants(self)
+        if not free:
+            return original(self)
+        kept = self.constants
+        self.constants = {path: free.get(path, value) for path, value in kept.items()}
+        try:
+            return original(self)
+        finally:
+            self.constants = kept
+    return source_hash
+
+
+def free_constants(source):
+    try:
+        arch = current_arch()
+        for store in _stores:
+            function = store.functions(arch).get(source.name)
+            if function and function["free"] and function["source"] == source.fn.cache_key:
+                return {(source.fn.arg_names.index(name),): value
+                        for name, value in function["free"].items()}
+    except Exception as error:
+        report.debug(f"{source.name}: {error}")
+    return None
+
+
+def make_build(knobs):
+    def build(name, source_path, folder, library_dirs, include_dirs, libraries):
+        """A C stub whose cache key was not found, by the text of its source; else the compiler."""
+        with open(source_path, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        for store in _stores:
+            path = store.stubs_by_source.get(digest)
+            path = path and store.stub(path)
+            if path:
+                report.count("stubs", f"{os.path.basename(path)} by its source")
+                return path
+        report.count("stub_misses", f"{name}: its C source is not that of a packaged kernel")
+        from triton.runtime.build import _build
+        knobs.build.impl = None
+        try:
+            return _build(name, source_path, folder, library_dirs, include_dirs, libraries, [])
+        finally:
+            knobs.build.impl = build
+    return build
+
+
+def enable():
+    import triton
+    _stores[:] = open_stores(triton.__version__)
+    if not _stores:
+        report.debug(f"no store for Triton {triton.__version__} in {folders()}")
+        return False
+    from triton import knobs
+    from triton.compiler import compiler
+    from triton.runtime.cache import FileCacheManager
+    if compiler.Path is not Path or not hasattr(compiler.ASTSource, "hash"):
+        report.warn_once("layout", f"Triton {triton.__version__} is not the one that the kernels "
+                         "were made with: kernels are compiled as usual")
+        return False
+    if knobs.cache.manager_class is not None:
+        report.debug("another cache manager is set: left alone")
+        return False
+    compiler.Path = path_or_stored
+    compiler.ASTSource.hash = make_hash(compiler.ASTSource.hash)
+    knobs.cache.manager_class = make_manager(FileCacheManager, knobs)
+    if knobs.build.impl is None:
+        knobs.build.impl = make_build(knobs)
+    report.debug(f"{len(_stores)} stores: {' '.join(store.folder for store in _stores)}; "
+                 f"{sysconfig.get_config_var('EXT_SUFFIX')}")
+    return True

@@ -1,0 +1,101 @@
+# What the tests and the bench of flash-linear-attention share. What is downloaded or compiled is
+# kept under build/fla. FLA_ARCHS names the GPU archs (80 86 89 90 100 120).
+fla=$top/build/fla
+kernels=$top/templates/flash-linear-attention/kernels
+triton=3.6.0
+archs=${FLA_ARCHS:-120}
+
+# install DIR PACKAGE...: pure Python or cp311 wheels without what they depend on, unless kept.
+install() {
+	local dir=$1
+	shift
+	[ ! -d "$dir" ] || return 0
+	rm -rf "$dir.tmp"
+	python3 -m pip install -q --no-compile --python-version 3.11 --only-binary=:all: \
+		--target "$dir.tmp" "$@" && mv "$dir.tmp" "$dir"
+}
+
+# The wheels that the build and the tests take.
+fla_wheels() {
+	mkdir -p "$work/none"
+	install_torch 2.10.0 "$work/none" && rm -rf "$work/none" || return
+	install "$fla/fla-0.6.0" --no-deps fla-core==0.6.0 flash-linear-attention==0.6.0 einops packaging
+	install "$fla/transformers-5.2.0" transformers==5.2.0
+	install "$fla/transformers-new" transformers
+}
+
+# make_site DIR: torch without CUDA's libraries, as a build has it, by hard links.
+make_site() {
+	local from=$top/build/torch/2.10.0-cp311 name
+	[ ! -d "$1" ] || return 0
+	mkdir -p "$1.tmp"
+	for name in torch torchgen functorch triton triton-$triton.dist-info typing_extensions.py sympy \
+		mpmath filelock networkx; do
+		cp -al "$from/$name" "$1.tmp/" || return
+	done
+	cp -al "$fla/fla-0.6.0/." "$1.tmp/" || return
+	rm -rf "$1.tmp"/torch/lib/lib{torch_cuda,torch_cuda_linalg,c10_cuda,torch_nvshmem,caffe2_nvrtc}.so
+	mv "$1.tmp" "$1"
+}
+
+# compile ARCH PROFILE FILE OUT [OPTION...]
+compile() {
+	python3 "$kernels/compile.py" --site "$fla/site" --triton $triton --arch "$1" --profile "$2" \
+		--profiles "$3" --work "$fla/work" --out "$4" "${@:5}"
+}
+
+# merge OUT KERNELS...: for the Python that runs here.
+merge() {
+	python3 "$kernels/merge.py" --site "$fla/site" --triton $triton \
+		--record "3.11=$fla/site/triton-$triton.dist-info/RECORD" \
+		--include "3.11=$(python3.11 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')" \
+		--out "$@"
+}
+
+# conv_debs DIR: the packages of causal-conv1d, for one torch and Python.
+conv_debs() {
+	"$DEBKIT" build --cuda 12.8 --torch 2.10 --python 3.11 --arch 9.0 --unsigned --out "$1"
+}
+
+# lay_out ROOT STORE.tar DEBS: the files where the packages put them.
+lay_out() {
+	local python=$1/usr/lib/debkit/python store=$1/usr/lib/x86_64-linux-gnu/debkit/flash-linear-attention/cu128
+	mkdir -p "$python" "$store"
+	cp -r "$fla"/fla-0.6.0/{fla,einops,fla_core-0.6.0.dist-info,flash_linear_attention-0.6.0.dist-info} \
+		"$python/"
+	cat "$top/templates/flash-linear-attention/fla_hook.py" "$fla/fla-0.6.0/fla/__init__.py" \
+		>"$python/fla/__init__.py"
+	mkdir "$python/debkit_triton"
+	cp "$top"/templates/flash-linear-attention/debkit_triton/*.py "$python/debkit_triton/"
+	tar -xf "$2" -C "$store"
+	for deb in "$3"/python3-causal-conv1d*.deb; do
+		dpkg-deb -x "$deb" "$1" || return
+	done
+}
+
+# lay_torch ROOT: a venv in it with torch, but without any library of NVIDIA's; the stub GPU in /gpu.
+lay_torch() {
+	local site=$1/venv/lib/python3.11/site-packages
+	in_root "$1" python3 -m venv --without-pip /venv || return
+	cp -al "$top/build/torch/2.10.0-cp311/." "$site/"
+	rm -r "$site/nvidia" "$site"/nvidia_*
+	cp -r "$fla"/fla-0.6.0/packaging* "$site/"
+	CUDART_INCLUDE=$top/build/torch/2.10.0-cp311/nvidia/cuda_runtime/include \
+		"$top/tests/gpu/make.sh" "$1/gpu" "$site/torch"
+	mkdir -p "$1/tests" && cp "$top"/tests/data/fla/*.py "$1/tests/"
+	cp -al "$fla"/transformers-* "$1/tests/"
+}
+
+# on_gpu ARCH ROOT COMMAND...: in the root, on the stub GPU; $gpu_env holds more of the environment.
+on_gpu() {
+	on_gpu_with "" "$@"
+}
+
+# on_gpu_with PROGRAM ARCH ROOT COMMAND...: the same under a program that runs outside of the root.
+on_gpu_with() {
+	local under=$1 cc=$(($2 / 10)).$(($2 % 10)) root=$3
+	shift 3
+	$under chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+		LD_LIBRARY_PATH=/gpu STUB_GPU_CC=$cc STUB_GPU_LOG=/tmp/gpu.log $gpu_env "$@"
+}
+gpu_env=
