@@ -219,6 +219,8 @@ static int fetch_toolkit(struct fetch *f, struct err *err)
 	const struct plan *p = f->plan;
 	if (fetch_part(f, p->runtime, runtime_members, err) < 0)
 		return -1;
+	if (!p->n_steps)
+		return 0;
 	_free_ char *dir = toolkit_dir(p, f->cache);
 	int there = fetch_is_there(f, dir, err);
 	if (there)
@@ -278,9 +280,12 @@ int inputs_link(const struct plan *p, const char *cache, const char *work, struc
 	_free_ char *src = inputs_source_dir(p, cache);
 	_free_ char *own = toolkit_dir(p, cache);
 	const char *compiler = p->host->toolkit_root ? p->host->toolkit_root : own;
+	if (path_mkdirs(work, err) < 0 || fetch_link(work, "src", src, err) < 0)
+		return -1;
+	if (!p->n_steps)
+		return 0;
 	_free_ char *device = sdk_dir(cache, p->wheels[0]);
-	if (path_mkdirs(work, err) < 0 || fetch_link(work, "src", src, err) < 0 ||
-	    fetch_link(work, "tk", compiler, err) < 0 || fetch_link(work, "cuda", own, err) < 0 ||
+	if (fetch_link(work, "tk", compiler, err) < 0 || fetch_link(work, "cuda", own, err) < 0 ||
 	    fetch_link(work, "support", p->recipe->dir, err) < 0 ||
 	    fetch_link(work, "sdk/device", device, err) < 0)
 		return -1;

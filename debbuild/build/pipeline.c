@@ -260,15 +260,18 @@ static int build(struct arena *a, const struct pipeline_request *r, const struct
 {
 	if (check_places(c->plan, dir, c->cache, err) < 0)
 		return -1;
-	note_compiler(c->plan, events);
+	bool steps = c->plan->n_steps > 0;
+	out->partial.plan = *c->plan;
+	if (steps)
+		note_compiler(c->plan, events);
 	if (fetch(c->plan, c->cache, events, err) < 0 ||
 	    inputs_link(c->plan, c->cache, c->work, err) < 0 ||
-	    compile(a, r, c, events, &out->partial, err) < 0)
+	    (steps && compile(a, r, c, events, &out->partial, err) < 0))
 		return -1;
 	if (r->compile_only)
 		return 0;
 	c->plan = &out->partial.plan;
-	bool bindings = c->plan->recipe->kind == RECIPE_EXTENSION;
+	bool bindings = steps && c->plan->recipe->kind == RECIPE_EXTENSION;
 	return bindings && prove(a, pp, c, events, err) < 0
 		   ? -1
 		   : pack(a, c, dir, events, out->packages, err);

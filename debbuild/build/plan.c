@@ -332,6 +332,39 @@ bool plan_without(struct arena *a, const struct plan *p, const bool *undone, str
 	return out->n_bindings + out->n_tritons > 0;
 }
 
+static bool is_compiled(const struct plan_package *p)
+{
+	return !strcmp(p->kind, "flavour") || !strcmp(p->kind, "kernels");
+}
+
+/* Leaves the packages that are named, and the work that these need. */
+static int narrow(const struct selection *sel, struct plan *p, struct err *err)
+{
+	_cleanup_(strv_done) struct strv known = STRV_INIT;
+	size_t n = 0;
+	bool compiled = false;
+	if (!sel->packages || !sel->packages->n)
+		return 0;
+	for (size_t i = 0; i < p->n_packages; i++)
+		strv_add(&known, p->packages[i].name);
+	_free_ char *list = strv_join(&known, ", ");
+	for (size_t i = 0; i < sel->packages->n; i++)
+		if (!strv_has(&known, sel->packages->v[i]))
+			return err_set(err, ERR_USAGE,
+			    "no package '%s' in what recipe %s makes for CUDA %s: %s",
+			    sel->packages->v[i], p->recipe->name, p->cuda, list);
+	for (size_t i = 0; i < p->n_packages; i++)
+		if (strv_has(sel->packages, p->packages[i].name)) {
+			compiled |= is_compiled(&p->packages[i]);
+			p->packages[n++] = p->packages[i];
+		}
+	p->n_packages = n;
+	if (!compiled)
+		*p->missing_pythons = NULL,
+		p->n_steps = p->n_bindings = p->n_torches = p->n_tritons = 0;
+	return 0;
+}
+
 int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
     const struct lockfile *lock, const struct host *host, const struct selection *sel,
     struct plan *out, struct err *err)
@@ -353,7 +386,7 @@ int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
 		if (plan_make_triton(a, m, lock, sel, &p, err) < 0)
 			return -1;
 		*out = p;
-		return 0;
+		return narrow(sel, out, err);
 	}
 	if (sel->profiles && sel->profiles->n)
 		return err_set(err, ERR_USAGE,
@@ -367,5 +400,5 @@ int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
 	plan_choose_jobs(sel, HEAVY_BYTES, &p);
 	plan_add_steps(a, &p);
 	*out = p;
-	return 0;
+	return narrow(sel, out, err);
 }

@@ -69,6 +69,7 @@ struct selection {
 	const char *cuda;
 	const struct strv *torches, *pythons, *archs;
 	const struct strv *profiles; /* of a triton recipe */
+	const struct strv *packages; /* names; NULL: all */
 	unsigned jobs;		     /* 0: as many as there are CPUs */
 	const char
 	    *keyring_version; /* of debkit-archive-keyring, or NULL: unsigned, none is made */

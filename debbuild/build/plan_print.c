@@ -40,7 +40,7 @@ static const struct lock_entry *fetch_at(const struct plan *p, size_t i, const c
 		return p->wheels[i];
 	*what = "parts";
 	i -= p->n_torches;
-	for (size_t k = 0; k < p->toolkit->n_parts; k++) {
+	for (size_t k = 0; p->n_steps && k < p->toolkit->n_parts; k++) {
 		if (p->parts[k] && i-- == 0)
 			return p->parts[k];
 		runtime |= p->parts[k] == p->runtime;

@@ -30,6 +30,8 @@ int build_opts_recipes(const struct build_opts *b, struct strv *out, struct err 
 	if (find_recipes(&known, err) < 0)
 		return -1;
 	bool all = strv_has(&b->recipes, "all");
+	if (b->packages.n && (all || b->recipes.n > 1))
+		return err_set(err, ERR_USAGE, "--package goes with one --recipe");
 	for (size_t i = 0; i < known.n; i++)
 		if (all || strv_has(&b->recipes, known.v[i]))
 			strv_add(out, known.v[i]);
@@ -52,6 +54,7 @@ int build_opts_request(
 		.pythons = &b->pythons,
 		.archs = &b->archs,
 		.profiles = &b->profiles,
+		.packages = &b->packages,
 		.jobs = b->jobs},
 	    .sign_key = b->sign_key,
 	    .repo_url = b->repo_url};

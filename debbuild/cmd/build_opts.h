@@ -5,7 +5,7 @@
 
 struct build_opts {
 	const char *cuda, *toolchain, *sign_key, *repo_url;
-	struct strv recipes, torches, pythons, archs, profiles;
+	struct strv recipes, torches, pythons, archs, profiles, packages;
 	unsigned jobs;
 };
 
@@ -25,6 +25,8 @@ struct build_opts {
 	    {"profile", 0, OPT_LIST, "NAME[,NAME...]",                                             \
 		"only these models' kernels, of a recipe that has profiles; default: all",         \
 		&(b).profiles},                                                                    \
+	    {"package", 0, OPT_LIST, "NAME[,NAME...]",                                             \
+		"write only these packages, and compile only what they hold", &(b).packages},      \
 	    {"toolchain", 0, OPT_STRING, "auto|nvcc|clang",                                        \
 		"the device compiler; auto: nvcc of that CUDA, installed or from wheels, else "    \
 		"clang",                                                                           \

@@ -52,6 +52,13 @@ for deb in "$work"/a/*.deb; do
 		'$work/root/var/lib/dpkg/info' && touch '$work/root/var/lib/dpkg/status' && \
 		dpkg --root='$work/root' --force-not-root --force-depends --unpack '$deb'"
 done
+packages=debkit-cudart-12-8,python3-causal-conv1d
+ok "--package makes those alone" build --package $packages --out "$work/few"
+ok "with the bytes of a whole build" sh -c "cd '$work/few' && [ \$(ls *.deb | wc -l) = 2 ] &&
+	for deb in *.deb; do cmp \$deb ../a/\$deb || exit; done"
+ok "without a compilation" sh -c "[ ! -e '$work/few/work/causal-conv1d-cu128/build.log' ]"
+fails "--package of another CUDA" 2 'no package .python3-causal-conv1d-cu130.*python3-causal-conv1d-cu128' \
+	build --package python3-causal-conv1d-cu130 --out "$work/few"
 flavour=$work/a/python3-causal-conv1d-cu128_1.7.0-1_amd64.deb
 ok "it depends on cuda-cudart-12-8" sh -c "dpkg-deb -f '$flavour' Depends | grep -q 'cuda-cudart-12-8'"
 ok "the archs are those of the binary" sh -c "[ \"\$(dpkg-deb -f '$flavour' Debkit-Cuda-Archs)\" = '9.0 9.0+PTX' ]"

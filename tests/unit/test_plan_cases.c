@@ -95,8 +95,10 @@ static int make(struct run *r, struct host *h, struct plan *p)
 	struct matrix *m = arena_alloc(&u->a, sizeof *m);
 	struct lockfile *lock = arena_alloc(&u->a, sizeof *lock);
 	_cleanup_(strv_done) struct strv torches = STRV_INIT, pythons = STRV_INIT,
-					 archs = STRV_INIT, profiles = STRV_INIT;
+					 archs = STRV_INIT, profiles = STRV_INIT,
+					 packages = STRV_INIT;
 	strv_split(&profiles, get(r, "Profile"), " ");
+	strv_split(&packages, get(r, "Package"), " ");
 	strv_split(&torches, get(r, "Torch"), " ");
 	strv_split(&pythons, get(r, "Python"), " ");
 	strv_split(&archs, get(r, "Arch"), " ");
@@ -105,6 +107,7 @@ static int make(struct run *r, struct host *h, struct plan *p)
 	    .pythons = &pythons,
 	    .archs = &archs,
 	    .profiles = &profiles,
+	    .packages = &packages,
 	    .jobs = (unsigned)atoi(get(r, "Jobs")),
 	    .keyring_version = stanza_get(r->s, "Keyring")};
 	change_host(r, h);
