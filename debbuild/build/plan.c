@@ -383,10 +383,10 @@ int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
 			*c = '-';
 	p.cuda_dashed = dashed;
 	if (r->kind == RECIPE_TRITON) {
-		if (plan_make_triton(a, m, lock, sel, &p, err) < 0)
+		if (plan_make_triton(a, m, lock, sel, &p, err) < 0 || narrow(sel, &p, err) < 0)
 			return -1;
 		*out = p;
-		return narrow(sel, out, err);
+		return 0;
 	}
 	if (sel->profiles && sel->profiles->n)
 		return err_set(err, ERR_USAGE,
@@ -399,6 +399,8 @@ int plan_make(struct arena *a, const struct recipe *r, const struct matrix *m,
 	choose_packages(a, sel, &p);
 	plan_choose_jobs(sel, HEAVY_BYTES, &p);
 	plan_add_steps(a, &p);
+	if (narrow(sel, &p, err) < 0)
+		return -1;
 	*out = p;
-	return narrow(sel, out, err);
+	return 0;
 }
