@@ -34,6 +34,7 @@ extern const struct cmd cmd_build;
 extern const struct cmd cmd_copy;
 extern const struct cmd cmd_diff;
 extern const struct cmd cmd_disable;
+extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_enable;
 extern const struct cmd cmd_gc;
 extern const struct cmd cmd_keys;

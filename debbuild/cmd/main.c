@@ -18,6 +18,7 @@ static const struct cmd *const commands[] = {
     &cmd_copy,
     &cmd_diff,
     &cmd_disable,
+    &cmd_doctor,
     &cmd_enable,
     &cmd_gc,
     &cmd_keys,
