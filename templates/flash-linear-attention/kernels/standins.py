@@ -7,7 +7,8 @@ Every library that torch's libraries need and that neither torch/lib nor the sys
 stand-in with that SONAME. It defines each symbol, with its version, that torch's libraries look
 for and nobody defines: functions return 0, type information is valid and anonymous. --without
 treats a library of torch's own as absent too. --link gives FILE's symbols first place: the
-stand-in of that SONAME is linked with it and defines only what it lacks.
+stand-in of that SONAME is linked with it and defines only what it lacks. A library that is in
+--out already (default: torch/lib) is left alone.
 """
 import argparse
 import os
@@ -99,10 +100,10 @@ def assembly(names):
 
 
 def make(soname, wanted, out, link):
-    have = {name for name, _ in symbols(link, "--defined-only")} if link else set()
-    if link and link.endswith(".o"):
-        have = {line.split()[0] for line in run("nm", "--defined-only", "-g", "--format=posix",
-                                                link).splitlines()}
+    have = set()
+    if link:
+        have = {line.split()[0] for line in
+                run("nm", "--defined-only", "-g", "--format=posix", link).splitlines()}
     names = sorted({name for name, _ in wanted if name not in have})
     versions = sorted({version for _, version in wanted if version})
     with tempfile.TemporaryDirectory() as tmp:
@@ -132,6 +133,8 @@ def main():
     links = dict(item.split("=", 1) for item in args.link)
     os.makedirs(out, exist_ok=True)
     for soname, wanted in sorted(survey(args.torch, args.without).items()):
+        if os.path.exists(os.path.join(out, soname)):
+            continue
         count = make(soname, wanted, out, links.get(soname))
         print(f"standins: {soname}: {count} symbols")
 
