@@ -47,6 +47,7 @@ extern const struct cmd cmd_refresh;
 extern const struct cmd cmd_remove;
 extern const struct cmd cmd_sign;
 extern const struct cmd cmd_snapshot;
+extern const struct cmd cmd_status;
 extern const struct cmd cmd_step;
 extern const struct cmd cmd_toolchain;
 extern const struct cmd cmd_verify;

@@ -6,6 +6,7 @@
 #include "../base/buf.h"
 #include "../base/err.h"
 #include "../base/path.h"
+#include "../probe/deep.h"
 #include "../probe/machine.h"
 #include "../probe/probe.h"
 #include "cmd.h"
@@ -14,12 +15,14 @@
 #define TEXT_MAX ((size_t)32 << 20)
 
 static struct doctor_request request;
-static bool json, explain;
+static bool json, deep, explain;
 static const struct opt opts[] = {
     {"python", 0, OPT_STRING, "EXE", "judge this Python", &request.exe},
     {"venv", 0, OPT_STRING, "DIR", "judge the environment in this folder", &request.venv},
     {"all", 0, OPT_FLAG, NULL, "judge every Python here, also those without torch", &request.all},
     {"json", 0, OPT_FLAG, NULL, "print JSON", &json},
+    {"deep", 0, OPT_FLAG, NULL,
+	"run the Python for a moment and prove which functions transformers binds", &deep},
     {"explain", 0, OPT_FLAG, NULL, "list the files that were read", &explain}, {NULL}};
 
 static bool has_colour(void)
@@ -69,6 +72,12 @@ static int run_with(struct probe *p, struct err *err)
 		return -1;
 	struct pyenv **targets = machine_targets(&m, &request, &n);
 	machine_check(&m, targets, n, &f);
+	for (size_t i = 0; deep && i < n; i++) {
+		f.env = m.envs.n > 1 ? targets[i]->dir : NULL;
+		if (deep_check(&m, targets[i], &f, err) < 0)
+			return -1;
+	}
+	findings_sort(&f);
 	print(&m, &f, targets, n, &out);
 	if (buf_check(&out, "the report", err) < 0)
 		return -1;
@@ -89,6 +98,7 @@ const struct cmd cmd_doctor = {"doctor", "says why a GPU program is slow here, a
     "Looks at the Pythons of this machine, their torch, the packages, the driver, apt and the "
     "system, in files alone, and prints what is bad, what is doubtful and what is good, each with "
     "the line to type. The environment that counts is the one asked about, else the active one, "
-    "else each one that has torch. Nothing is changed, root is not needed. Exit status 1 if "
+    "else each one that has torch. With --deep that Python is run, which imports torch and "
+    "transformers. Nothing is changed, root is not needed. Exit status 1 if "
     "something is bad.",
     opts, 0, 0, run};

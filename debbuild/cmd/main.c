@@ -31,6 +31,7 @@ static const struct cmd *const commands[] = {
     &cmd_remove,
     &cmd_sign,
     &cmd_snapshot,
+    &cmd_status,
     &cmd_step,
     &cmd_toolchain,
     &cmd_verify,
