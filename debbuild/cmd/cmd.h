@@ -1,6 +1,6 @@
 /*
- * The command table. Each command is one file that defines one `const struct cmd`; main.c lists
- * them. Help and the man page are made from the same table as the parser.
+ * The command table. Each command is one file that defines one `const struct cmd`; commands.c
+ * lists them. Help and the man page are made from the same table as the parser.
  *
  *	static bool dry_run;
  *	static const struct opt opts[] = {
@@ -37,6 +37,7 @@ extern const struct cmd cmd_disable;
 extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_enable;
 extern const struct cmd cmd_gc;
+extern const struct cmd cmd_inspect;
 extern const struct cmd cmd_keys;
 extern const struct cmd cmd_list;
 extern const struct cmd cmd_lock;
