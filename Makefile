@@ -120,7 +120,7 @@ check-deps:
 quickstart:
 	apt-get update
 	$(MAKE) build-deps
-	$(MAKE) all
+	$(MAKE) all $(B)/package/debkit $(B)/package/full
 	debbuild/quickstart.sh $(CURDIR)/$(B)/debkit
 
 # Installs what the tests need, then runs all: layers, units (plain and under the sanitizers),

@@ -41,11 +41,17 @@ pack() { # PACKAGE STAGE PROGRAM
 	sed "/^Maintainer:/a Installed-Size: $size" "$work/control" >"$2/DEBIAN/control"
 	(cd "$2" && find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
 	find "$2" -exec touch -h -d "@$date" {} +
-	deb=$out/$1_${version}_$arch.deb
-	dpkg-deb --root-owner-group -Zxz -b "$2" "$deb.tmp" >/dev/null
-	mv "$deb.tmp" "$deb"
-	[ -z "${SIGN_KEY:-}" ] || "$build/package/full" sign --sign-key "$SIGN_KEY" "$deb" >/dev/null
+	deb=$out/$1_${version}_$arch.deb made=$out/work/made/$1_${version}_$arch.sum
+	dpkg-deb --root-owner-group -Zxz -b "$2" "$work/fresh.deb" >/dev/null
 	echo "$deb"
+	# A signature has a time: a package of the same contents keeps the one it has.
+	sum="$(sha256sum <"$work/fresh.deb") ${SIGN_KEY:-unsigned}"
+	[ ! -f "$deb" ] || [ "$(cat "$made" 2>/dev/null)" != "$sum" ] || return 0
+	[ -z "${SIGN_KEY:-}" ] || "$build/package/full" sign --sign-key "$SIGN_KEY" "$work/fresh.deb" >/dev/null
+	mkdir -p "$out/work/made"
+	cp "$work/fresh.deb" "$deb.tmp"
+	mv "$deb.tmp" "$deb"
+	echo "$sum" >"$made"
 }
 
 small=$work/debkit

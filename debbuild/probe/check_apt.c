@@ -15,6 +15,7 @@
 /* The name of the list that apt makes of a source's Release begins so (URItoFileName). */
 static const char *list_prefix(struct machine *m, const char *uri)
 {
+	static const char quoted[] = "\\|{}[]<>\"^~_=!@#$%&*";
 	const char *s = strstr(uri, "://");
 	_cleanup_(buf_done) struct buf out = BUF_INIT(4096);
 	s = s ? s + 3 : uri;
@@ -23,8 +24,8 @@ static const char *list_prefix(struct machine *m, const char *uri)
 	for (; *s; s++) {
 		if (*s == '/')
 			buf_putc(&out, '_');
-		else if (*s == '_' || *s == ':')
-			buf_printf(&out, "%%%02x", (unsigned)*s);
+		else if (strchr(quoted, *s))
+			buf_printf(&out, "%%%02x", (unsigned)(unsigned char)*s);
 		else
 			buf_putc(&out, *s);
 	}

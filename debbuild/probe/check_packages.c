@@ -170,6 +170,15 @@ static void check_conv(
 	}
 }
 
+/* apt has read the repository: what it does not offer there is not to be had from it. */
+static bool knows_repository(const struct machine *m)
+{
+	for (size_t i = 0; i < m->debs.n_releases; i++)
+		if (!strcmp(m->debs.releases[i].origin, "debkit"))
+			return true;
+	return false;
+}
+
 /* FLA: from our packages or from pip, and its kernels. */
 static void check_fla(
     struct machine *m, const struct pyenv *e, enum finding_grade missing, struct findings *out)
@@ -209,7 +218,7 @@ static void check_fla(
 	if (offer) {
 		want(m, e->torch.cuda, kernels);
 		type_install(m, out);
-	} else if (strcmp(e->kind, "system") != 0) {
+	} else if (knows_repository(m) && strcmp(e->kind, "system") != 0) {
 		finding_type(
 		    out, FINDING_HERE, "%s flash-linear-attention", machine_pip(m, e, "install"));
 	}
