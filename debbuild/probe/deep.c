@@ -83,6 +83,9 @@ static void judge_function(
 	else if (!strcmp(state, "absent"))
 		finding_add(out, FINDING_BAD, "deep.function", e->exe, "%s: there is no %s: %s", of,
 		    get(s, "Function"), get(s, "Why"));
+	else if (!strcmp(state, "broken"))
+		finding_add(out, FINDING_BAD, "deep.model", e->exe,
+		    "%s: its code cannot be imported: %s", of, get(s, "Why"));
 	else if (!strcmp(state, "fallback"))
 		finding_add(out, FINDING_BAD, "deep.function", e->exe,
 		    "%s: %s is the slow fallback: %s", of, get(s, "Function"), get(s, "Why"));

@@ -100,10 +100,10 @@ def why_not(torch, package):
 
 
 def show_functions(torch, model, module, error):
+    if module is None:
+        show(Model=model, State="broken", Why=error)
+        return
     for names, package, function in FUNCTIONS:
-        if module is None:
-            show(Model=model, Function=function, State="unknown", Why=error)
-            continue
         name = next((n for n in names if hasattr(module, n)), None)
         if name is None:
             show(Model=model, Function=function, State="unknown",

@@ -42,7 +42,7 @@ fla_debs() {
 def fused_recurrent_gated_delta_rule(): pass' \
 		$root/fla_core-0.6.0.dist-info/METADATA 'Metadata-Version: 2.1
 Name: fla-core
-Version: 0.6.0' \
+Version: 0.6.0' $root/fla_core-0.6.0.dist-info/top_level.txt fla \
 		$root/flash_linear_attention-0.6.0.dist-info/METADATA 'Metadata-Version: 2.1
 Name: flash-linear-attention
 Version: 0.6.0'
