@@ -39,8 +39,8 @@ int ldcache_parse(struct arena *a, const void *data, size_t n, struct ldcache *o
 	if (!p)
 		return err_set(err, ERR_FORMAT, "no '%s' in it: run ldconfig", magic);
 	n -= (size_t)(p - (const unsigned char *)data);
-	uint32_t count = n >= HEADER_LEN ? u32(p + 20) : UINT32_MAX;
-	if (count > (n - HEADER_LEN) / ENTRY_LEN)
+	uint32_t count = n >= HEADER_LEN ? u32(p + 20) : 0;
+	if (n < HEADER_LEN || count > (n - HEADER_LEN) / ENTRY_LEN)
 		return err_set(err, ERR_FORMAT, "it is cut short: run ldconfig");
 	out->v = arena_alloc(a, ((size_t)count + 1) * sizeof *out->v);
 	out->n = 0;
