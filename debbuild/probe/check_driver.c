@@ -296,6 +296,22 @@ static void check_deb_arch(
 		    e->torch.cuda, d->major, d->minor);
 }
 
+/* Without a kernel for this GPU, FLA's are compiled as ever: slow at the first call, not wrong. */
+static void check_fla_arch(
+    struct machine *m, const struct pyenv *e, const struct gpu_device *d, struct findings *out)
+{
+	const char *name = arena_printf(
+	    m->p->a, "python3-flash-linear-attention-%s", machine_flavour(m, e->torch.cuda));
+	const struct deb_pkg *have = debs_installed(&m->debs, name);
+	const char *archs = have ? debs_field(have, "Debkit-Cuda-Archs") : "";
+	if (*archs && !machine_arch_runs(archs, d->major, d->minor))
+		finding_add(out, FINDING_WARNING, "gpu.fla", name,
+		    "%s %s has no kernels for compute capability %d.%d, only for %s: the first "
+		    "call "
+		    "compiles for minutes",
+		    name, have->version, d->major, d->minor, archs);
+}
+
 void check_gpu(struct machine *m, struct pyenv *const *envs, size_t n, struct findings *out)
 {
 	const struct gpu_answer *a = &m->gpu.answer;
@@ -318,6 +334,7 @@ void check_gpu(struct machine *m, struct pyenv *const *envs, size_t n, struct fi
 				continue;
 			check_torch_arch(m, envs[k], d, out);
 			check_deb_arch(m, envs[k], d, out);
+			check_fla_arch(m, envs[k], d, out);
 		}
 	}
 }

@@ -190,6 +190,15 @@ static void check_fla(
 	bool offer = debs_candidate(&m->debs, kernels) != NULL;
 	pip = pip ? pip : dists_find(&e->dists, "fla_core");
 	if (deb && fast && fast->installed && !pip) {
+		const char *tritons = debs_field(fast, "Debkit-Triton");
+		if (*tritons && e->torch.triton && !debs_has_word(tritons, e->torch.triton)) {
+			finding_add(out, FINDING_WARNING, "fla.triton", kernels,
+			    "%s has kernels for Triton %s, and Triton %s is installed: the first "
+			    "call "
+			    "compiles for minutes, with gcc and Python.h",
+			    kernels, tritons, e->torch.triton);
+			return;
+		}
 		finding_add(out, FINDING_GOOD, "fla.found", "/var/lib/dpkg/status",
 		    "flash-linear-attention %s with prebuilt kernels", deb->version);
 		return;

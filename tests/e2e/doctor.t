@@ -105,7 +105,7 @@ state "a torch without the GPU's arch" "bad:gpu.torch bad:packages.missing" \
 fake_torch "$site" 2.10.0+cpu ''
 state "a torch without CUDA" bad:torch.cuda "built without CUDA" ".*--force-reinstall .torch==2.10.*"
 fake_torch "$site" 2.10.0+cu128 12.8 3.5.1
-state "another Triton" warning:triton.version "Triton 3.5.1 is installed, torch .* pins 3.6.0" ".* install triton==3.6.0"
+state "another Triton" "warning:fla.triton warning:triton.version" "Triton 3.5.1 is installed, torch .* pins 3.6.0" ".* install triton==3.6.0"
 fake_torch "$site" 2.10.0+cu128 12.8
 rm "$site/torch-2.10.0.dist-info/METADATA"
 state "a broken dist-info" warning:python.record "has no METADATA"
@@ -172,6 +172,8 @@ for answer in "999 nvidia-uvm is missing" "100 no GPU is handed" "803 different 
 	gpu="STUB_GPU_INIT=${answer%% *}" state "cuInit answers ${answer%% *}" bad:driver.answer \
 		"cuInit fails: .*${answer#* }"
 done
+gpu=STUB_GPU_CC=10.0 state "a GPU that only FLA's package has no kernels for" \
+	"bad:gpu.package warning:gpu.fla" "no kernels for compute capability 10.0, only for 8.0 9.0 12.0"
 gpu=STUB_GPU_COUNT=0 state "no device" bad:driver.answer "there is no GPU"
 gpu=STUB_GPU_CC=8.9 state "a GPU that the package has no code for" bad:gpu.package \
 	"no code for compute capability 8.9, only for 9.0 12.0" "debkit build --cuda 12.8 --arch 8.9"

@@ -47,7 +47,9 @@ Version: 0.6.0' $root/fla_core-0.6.0.dist-info/top_level.txt fla \
 Name: flash-linear-attention
 Version: 0.6.0'
 	gpu_deb "$out" python3-flash-linear-attention-cu128 0.6.0-1 amd64 \
-		'Depends: python3-flash-linear-attention (= 0.6.0-1)' \
+		"Depends: python3-flash-linear-attention (= 0.6.0-1)
+Debkit-Triton: 3.6.0
+Debkit-Cuda-Archs: 8.0 9.0 12.0" \
 		usr/lib/x86_64-linux-gnu/debkit/flash-linear-attention/cu128/manifest x
 	gpu_deb "$out" python3-gated-deltanet-cu128 1-1 all \
 		'Depends: python3-causal-conv1d-cu128, python3-flash-linear-attention-cu128'

@@ -85,6 +85,14 @@ done
 ok "the extension is the package's" says "causal_conv1d_cuda is '/usr/lib/x86_64-linux-gnu/debkit/causal-conv1d-cu128/torch2.10-cp311.so'"
 ok "nothing was compiled: there is no compiler" no_compiler "$root"
 
+# The newest transformers asks no gate and swallows what goes wrong at import.
+ok "transformers 5.24.0" sh -c "mkdir '$root/newest'" && install_transformers 5.24.0 "$root/newest"
+gpu="$gpu PYTHONPATH=/newest" doctor --deep
+for function in causal_conv1d_fn causal_conv1d_update chunk_gated_delta_rule fused_recurrent_gated_delta_rule; do
+	ok "Qwen3.5 of transformers 5.24.0: $function is fast" says \
+		"good +deep +/opt/venv: Qwen3.5, transformers 5.24.0: $function is fast, /usr/lib/debkit/python/"
+done
+
 # And backwards: what is taken away is missed.
 in_root "$root" debkit disable --venv /opt/venv 2>/dev/null
 doctor --deep
