@@ -1,6 +1,7 @@
 /* Driver, loader, packages, sources and keys, as their files tell. */
 #include "unit.h"
 
+#include "../../debbuild/probe/deep.h"
 #include "../../debbuild/probe/machine.h"
 #include "../../debbuild/probe/probe.h"
 
@@ -38,11 +39,11 @@ static void the_loaders_cache(void **state)
 	struct unit *u = *state;
 	_cleanup_(buf_done) struct buf text = BUF_INIT(1 << 20);
 	struct ldcache cache;
-	unit_sh(u,
-	    "mkdir -p r/lib r/etc && echo 'int x;' | gcc -shared -Wl,-soname,libcudart.so.12 -x c - "
-	    "-o r/lib/libcudart.so.12.8.90 && echo 'int y;' | gcc -shared "
-	    "-Wl,-soname,libother.so.1 "
-	    "-x c - -o r/lib/libother.so.1 && ldconfig -r r");
+	unit_sh(u, "mkdir -p r/lib r/etc && echo 'int x;' | gcc -shared "
+		   "-Wl,-soname,libcudart.so.12 -x c - "
+		   "-o r/lib/libcudart.so.12.8.90 && echo 'int y;' | gcc -shared "
+		   "-Wl,-soname,libother.so.1 "
+		   "-x c - -o r/lib/libother.so.1 && ldconfig -r r");
 	assert_int_equal(path_read(unit_path(u, "r/etc/ld.so.cache"), &text, &u->err), 0);
 	assert_int_equal(ldcache_parse(&u->a, text.data, text.len, &cache, &u->err), 0);
 	assert_int_equal(cache.n, 1);
@@ -179,6 +180,40 @@ static void keys_as_gpg_says(void **state)
 	assert_string_equal(aptkey_date(&u->a, 86400), "1970-01-02");
 }
 
+static const struct finding *finding_of(const struct findings *f, const char *id)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!strcmp(f->v[i].id, id))
+			return &f->v[i];
+	fail_msg("no finding %s", id);
+	return NULL;
+}
+
+static void answers_of_a_python(void **state)
+{
+	struct unit *u = *state;
+	struct probe p;
+	struct pyenv e = {.dir = "/v", .exe = "/v/bin/python", .kind = "venv"};
+	probe_init(&p, &u->a, u->dir);
+	struct machine m = {.p = &p, .sudo = ""};
+	struct findings f = {.a = &u->a}, broken = {.a = &u->a}, none = {.a = &u->a};
+	deep_judge(&m, &e,
+	    "Torch: 2.10.0\nCuda: yes\nCapability: 12.0\nArchs: sm_120\nBinding: /b.so\n"
+	    "Transformers: 5.2.0\nKernels: 0.17\n\nModel: Q\nFunction: f\nState: fast\nFile: /f\n\n"
+	    "Model: Q\nFunction: g\nState: fallback\nWhy: no fla\n",
+	    &f);
+	assert_int_equal(findings_count(&f, FINDING_BAD), 1);
+	assert_string_equal(
+	    f.v[f.n - 1].found, "Q, transformers 5.2.0: g is the slow fallback: no fla");
+	assert_int_equal(finding_of(&f, "deep.hub")->grade, FINDING_GOOD);
+	deep_judge(&m, &e, "Torch-Error: OSError: x\n", &broken);
+	assert_int_equal(broken.n, 1);
+	assert_string_equal(broken.v[0].found, "import torch fails: OSError: x");
+	deep_judge(&m, &e, "garbage", &none);
+	assert_int_equal(finding_of(&none, "deep.python")->grade, FINDING_BAD);
+	probe_done(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +224,7 @@ int main(void)
 	    CASE(packages_installed_and_on_offer),
 	    CASE(both_forms_of_sources),
 	    CASE(keys_as_gpg_says),
+	    CASE(answers_of_a_python),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
