@@ -5,6 +5,7 @@
 
 #include "../base/clock.h"
 #include "../base/err.h"
+#include "../deb/version.h"
 #include "machine.h"
 #include "probe.h"
 
@@ -71,9 +72,12 @@ static void type_disable(struct machine *m, const struct apt_source *s, struct f
 		    m->sudo, s->line, file, m->sudo);
 }
 
+/* apt asks sqv, with its stricter policy, since 2.9.19 and where it is installed. */
 static bool has_sqv(struct machine *m)
 {
-	return probe_is_file(m->p, "/usr/bin/sqv");
+	const struct deb_pkg *apt = debs_installed(&m->debs, "apt");
+	return apt && version_compare(apt->version, "2.9.19") >= 0 &&
+	       probe_is_file(m->p, "/usr/bin/sqv");
 }
 
 /* Why no key of these can be used, or NULL. */

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../deb/stanza.h"
 #include "machine.h"
 #include "probe.h"
 
@@ -233,28 +232,10 @@ void check_driver(struct machine *m, struct pyenv *const *envs, size_t n, struct
 			check_floor(m, envs[i], out);
 }
 
-/* The archs that PyTorch builds for a CUDA, from templates/archs; "" if nothing tells. */
-static const char *torch_archs(struct machine *m, const char *cuda)
-{
-	_cleanup_(buf_done) struct buf out = BUF_INIT(4096);
-	struct stanza_list list = {0};
-	const char *name = m->templates ? arena_printf(m->p->a, "%s/archs", m->templates) : NULL;
-	if (!name || stanza_parse_file(m->p->a, name, STANZA_COMMENTS, &list, NULL) < 0)
-		return "";
-	probe_note(m->p, name);
-	for (size_t i = 0; i < list.n; i++) {
-		const char *torch = stanza_get(&list.v[i], "Torch");
-		const char *arch = stanza_get(&list.v[i], "Arch");
-		if (torch && arch && debs_has_word(torch, cuda))
-			buf_printf(&out, "%s%s", out.len ? " " : "", arch);
-	}
-	return arena_strdup(m->p->a, buf_str(&out));
-}
-
 static void check_torch_arch(
     struct machine *m, const struct pyenv *e, const struct gpu_device *d, struct findings *out)
 {
-	const char *archs = torch_archs(m, e->torch.cuda);
+	const char *archs = machine_torch_archs(m, e->torch.cuda);
 	if (!*archs || machine_arch_runs(archs, d->major, d->minor))
 		return;
 	finding_add(out, FINDING_BAD, "gpu.torch", "templates/archs",
@@ -263,7 +244,7 @@ static void check_torch_arch(
 	    e->torch.version, e->torch.cuda, d->major, d->minor, archs);
 	const char *minor = probe_minor(m->p->a, e->torch.version);
 	if (strcmp(e->torch.cuda, "12.8") != 0 &&
-	    machine_arch_runs(torch_archs(m, "12.8"), d->major, d->minor))
+	    machine_arch_runs(machine_torch_archs(m, "12.8"), d->major, d->minor))
 		finding_type(out, FINDING_HERE, "%s",
 		    machine_pip_torch(
 			m, e, probe_compare(minor, "2.11") <= 0 ? minor : "2.11", "12.8"));

@@ -88,9 +88,11 @@ static bool check_torch(
 		return false;
 	}
 	if (t->cuda) {
+		const char *archs = machine_torch_archs(m, t->cuda);
 		finding_add(out, FINDING_GOOD, "torch.found", t->dir,
-		    "torch %s for CUDA %s, Triton %s%s, Python %s", t->version, t->cuda,
-		    t->triton ? t->triton : "absent", abi_words(t->cxx11_abi), e->version);
+		    "torch %s for CUDA %s, Triton %s%s, Python %s%s%s", t->version, t->cuda,
+		    t->triton ? t->triton : "absent", abi_words(t->cxx11_abi), e->version,
+		    *archs ? ", GPUs " : "", archs);
 		return true;
 	}
 	finding_add(out, missing, t->broken ? "torch.unreadable" : "torch.cuda", t->dir,

@@ -205,6 +205,23 @@ bool machine_arch_runs(const char *archs, int major, int minor)
 	return false;
 }
 
+const char *machine_torch_archs(struct machine *m, const char *cuda)
+{
+	_cleanup_(buf_done) struct buf out = BUF_INIT(4096);
+	struct stanza_list list = {0};
+	const char *name = m->templates ? arena_printf(m->p->a, "%s/archs", m->templates) : NULL;
+	if (!name || stanza_parse_file(m->p->a, name, STANZA_COMMENTS, &list, NULL) < 0)
+		return "";
+	probe_note(m->p, name);
+	for (size_t i = 0; i < list.n; i++) {
+		const char *torch = stanza_get(&list.v[i], "Torch");
+		const char *arch = stanza_get(&list.v[i], "Arch");
+		if (torch && arch && debs_has_word(torch, cuda))
+			buf_printf(&out, "%s%s", out.len ? " " : "", arch);
+	}
+	return arena_strdup(m->p->a, buf_str(&out));
+}
+
 const char *machine_driver_floor(const char *cuda)
 {
 	return str_starts(cuda, "12.") ? "525.60.13" : str_starts(cuda, "13.") ? "580.65.06" : NULL;

@@ -68,6 +68,8 @@ const char *machine_flavour(struct machine *m, const char *cuda) _must_check_;
 const char *machine_runtime(struct machine *m, const char *cuda) _must_check_;
 /* Whether code for these archs ("8.0 9.0a 12.0+PTX") runs on a GPU of this capability. */
 bool machine_arch_runs(const char *archs, int major, int minor) _must_check_;
+/* The archs that PyTorch builds for a CUDA, from templates/archs; "" if nothing tells. */
+const char *machine_torch_archs(struct machine *m, const char *cuda) _must_check_;
 /* The oldest driver that runs this CUDA, by its major version; NULL: not known. */
 const char *machine_driver_floor(const char *cuda) _must_check_;
 /* A word quoted for a shell where it must be. In the arena. */
