@@ -1,7 +1,7 @@
 # debkit: see README.md. One Makefile, GNU make.
 #   make [CONFIG=release|debug|asan|cov]   the program
 #   make check                             installs what the tests need and runs every test
-#   make layers unit fuzz bench bench-NAME asan quickstart install
+#   make layers unit fuzz bench bench-NAME asan quickstart install deb
 CONFIG ?= release
 B := build/$(CONFIG)
 PREFIX ?= /usr
@@ -20,6 +20,7 @@ CFLAGS_asan := -O1 -g3 -fno-omit-frame-pointer -fsanitize=address,undefined
 CFLAGS_cov := -O0 -g3 --coverage
 CFLAGS_fuzz := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=all -Wno-format-nonliteral
+HARDEN := -Wl,-z,relro,-z,now
 LDFLAGS_asan := -fsanitize=address,undefined
 LDFLAGS_cov := --coverage
 LDFLAGS_fuzz := -fsanitize=fuzzer,address,undefined
@@ -34,10 +35,14 @@ ALL_LDFLAGS = $(LDFLAGS_$(CONFIG)) $(LDFLAGS)
 
 LIB_SRC := $(wildcard debbuild/base/*.c debbuild/deb/*.c debbuild/sign/*.c debbuild/build/*.c \
 	debbuild/probe/*.c repo/*.c)
-CMD_SRC := $(wildcard debbuild/cmd/*.c)
+CMD_SRC := $(filter-out %/commands_small.c,$(wildcard debbuild/cmd/*.c))
+# The program of the package debkit: of the commands, those that a container needs.
+SMALL_SRC := $(addprefix debbuild/cmd/,main.c commands_small.c cmd_doctor.c cmd_enable.c \
+	cmd_inspect.c cmd_verify.c doctor_print.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(B)/%.o)
+SMALL_OBJ := $(SMALL_SRC:%.c=$(B)/%.o)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/%)
@@ -59,6 +64,18 @@ $(B)/libdebkit.a: $(LIB_OBJ)
 
 $(B)/debkit: $(CMD_OBJ) $(B)/libdebkit.a
 	$(CC) $(ALL_LDFLAGS) $(CMD_OBJ) $(B)/libdebkit.a $(PKG_LIBS) -o $@
+
+# What packages hold. gpgme's SONAME is not the same in all suites: it is linked statically.
+STATIC_GPGME := -Wl,-Bstatic -lgpgme -lassuan -lgpg-error -Wl,-Bdynamic
+PACKAGE_LIBS := -Wl,--as-needed $(patsubst -lgpgme,$(STATIC_GPGME),$(filter-out -lassuan -lgpg-error,$(PKG_LIBS)))
+
+$(B)/package/debkit: $(SMALL_OBJ) $(B)/libdebkit.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) $(HARDEN) $(SMALL_OBJ) $(B)/libdebkit.a $(PACKAGE_LIBS) -o $@
+
+$(B)/package/full: $(CMD_OBJ) $(B)/libdebkit.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) $(HARDEN) $(CMD_OBJ) $(B)/libdebkit.a $(PACKAGE_LIBS) -o $@
 
 $(B)/unit/%: tests/unit/%.c $(B)/libdebkit.a
 	@mkdir -p $(@D)
@@ -103,7 +120,7 @@ check-deps:
 quickstart:
 	apt-get update
 	$(MAKE) build-deps
-	$(MAKE) all
+	$(MAKE) all $(B)/package/debkit $(B)/package/full
 	debbuild/quickstart.sh $(CURDIR)/$(B)/debkit
 
 # Installs what the tests need, then runs all: layers, units (plain and under the sanitizers),
@@ -137,9 +154,14 @@ install: all
 	cp -r templates $(DESTDIR)$(PREFIX)/share/debkit/
 	$(B)/debkit --man | gzip -9n >$(DESTDIR)$(PREFIX)/share/man/man1/debkit.1.gz
 
+# debkit and debkit-build as packages, in $(OUT): see debbuild/package.sh.
+OUT ?= out
+deb: $(B)/package/debkit $(B)/package/full
+	debbuild/package.sh $(B) $(OUT) $(DEBVERSION)
+
 clean:
 	rm -rf build
 
-.PHONY: all bench $(BENCH_NAMES) unit asan fuzz fuzz-run layers build-deps check-deps quickstart check run-tests install clean
+.PHONY: all bench $(BENCH_NAMES) unit asan fuzz fuzz-run deb layers build-deps check-deps quickstart check run-tests install clean
 .DELETE_ON_ERROR:
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d)

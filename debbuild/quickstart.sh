@@ -19,8 +19,10 @@ fi
 
 debs=$("$debkit" build --cuda 12.8 --torch "${TORCH:-2.10}" --python "${PYTHON:-3.11}" \
 	--arch "${ARCH:-9.0}" --sign-key "$fpr" --repo-url "$url" --out "$out")
+own=$(REPO_URL=$url SIGN_KEY=$fpr "$(dirname "$0")/package.sh" "$(dirname "$debkit")" "$out" \
+	"$("$debkit" --version | cut -d' ' -f2)")
 # shellcheck disable=SC2086
-"$debkit" publish --repo "$out/repo" --suite stable --url "$url" --sign-key "$fpr" $debs
+"$debkit" publish --repo "$out/repo" --suite stable --url "$url" --sign-key "$fpr" $debs $own
 
 cat <<EOF
 

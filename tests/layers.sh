@@ -83,7 +83,7 @@ check_project() { # FILE LINE LAYER HEADER
 
 is_libc() {
 	case $1 in
-	sys/*.h | linux/*.h | net/*.h | netinet/*.h | arpa/*.h) return 0 ;;
+	sys/*.h | gnu/*.h | linux/*.h | net/*.h | netinet/*.h | arpa/*.h) return 0 ;;
 	esac
 	[[ $libc == *" ${1%.h} "* ]]
 }

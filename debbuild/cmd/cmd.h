@@ -1,6 +1,6 @@
 /*
- * The command table. Each command is one file that defines one `const struct cmd`; main.c lists
- * them. Help and the man page are made from the same table as the parser.
+ * The command table. Each command is one file that defines one `const struct cmd`; commands.c
+ * lists them. Help and the man page are made from the same table as the parser.
  *
  *	static bool dry_run;
  *	static const struct opt opts[] = {
@@ -34,8 +34,10 @@ extern const struct cmd cmd_build;
 extern const struct cmd cmd_copy;
 extern const struct cmd cmd_diff;
 extern const struct cmd cmd_disable;
+extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_enable;
 extern const struct cmd cmd_gc;
+extern const struct cmd cmd_inspect;
 extern const struct cmd cmd_keys;
 extern const struct cmd cmd_list;
 extern const struct cmd cmd_lock;
@@ -46,6 +48,7 @@ extern const struct cmd cmd_refresh;
 extern const struct cmd cmd_remove;
 extern const struct cmd cmd_sign;
 extern const struct cmd cmd_snapshot;
+extern const struct cmd cmd_status;
 extern const struct cmd cmd_step;
 extern const struct cmd cmd_toolchain;
 extern const struct cmd cmd_verify;

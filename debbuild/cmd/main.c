@@ -11,30 +11,7 @@
 #include "../base/intr.h"
 #include "../base/log.h"
 #include "cmd.h"
-
-static const struct cmd *const commands[] = {
-    &cmd_abi,
-    &cmd_build,
-    &cmd_copy,
-    &cmd_diff,
-    &cmd_disable,
-    &cmd_enable,
-    &cmd_gc,
-    &cmd_keys,
-    &cmd_list,
-    &cmd_lock,
-    &cmd_matrix,
-    &cmd_plan,
-    &cmd_publish,
-    &cmd_refresh,
-    &cmd_remove,
-    &cmd_sign,
-    &cmd_snapshot,
-    &cmd_step,
-    &cmd_toolchain,
-    &cmd_verify,
-    &cmd_why,
-};
+#include "commands.h"
 
 static void print(const struct buf *b)
 {
@@ -48,9 +25,10 @@ static void print_list(void)
 	    "usage: debkit COMMAND [OPTION...] [OPERAND...]\n\n"
 	    "Builds CUDA extensions as signed .deb packages and publishes them for apt.\n\n"
 	    "commands:\n");
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+	for (size_t i = 0; i < n_commands; i++)
 		buf_printf(&b, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
-	buf_puts(&b, "\n`debkit COMMAND --help` tells more; `debkit --version` the version.\n");
+	buf_printf(&b, "\n%s`debkit COMMAND --help` tells more; `debkit --version` the version.\n",
+	    commands_note);
 	print(&b);
 }
 
@@ -71,13 +49,13 @@ static void print_man(void)
 	buf_puts(&b, ".TH DEBKIT 1 \"\" \"debkit " DEBKIT_VERSION "\" \"User Commands\"\n"
 		     ".SH NAME\ndebkit \\- build CUDA extensions as signed Debian packages\n"
 		     ".SH SYNOPSIS\n");
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+	for (size_t i = 0; i < n_commands; i++) {
 		buf_printf(&b, "%s.B debkit %s\n", i ? ".br\n" : "", commands[i]->name);
 		opt_synopsis(commands[i]->opts, &b);
 		buf_printf(&b, " %s\n", commands[i]->operands);
 	}
 	buf_puts(&b, ".SH COMMANDS\n");
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+	for (size_t i = 0; i < n_commands; i++) {
 		buf_printf(&b, ".SS %s\n%s\n", commands[i]->name, commands[i]->description);
 		opt_man(commands[i]->opts, &b);
 	}
@@ -88,7 +66,7 @@ static void print_man(void)
 
 static const struct cmd *find(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+	for (size_t i = 0; i < n_commands; i++)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
@@ -157,8 +135,7 @@ static int start(int argc, char **argv, struct err *err)
 		print_man();
 	else {
 		const struct cmd *c = find(argv[1]);
-		return c ? run(c, argc - 1, argv + 1, err)
-			 : err_set(err, ERR_USAGE, "no command '%s'; see debkit --help", argv[1]);
+		return c ? run(c, argc - 1, argv + 1, err) : commands_run_other(argv, err);
 	}
 	return 0;
 }

@@ -8,9 +8,11 @@
 #include "../base/err.h"
 
 enum { TAG_SIGNATURE = 2, TAG_PRIMARY = 6, TAG_USER = 13, TAG_SUBKEY = 14, TAG_ATTRIBUTE = 17 };
-enum { SUB_CREATED = 2, SUB_ISSUER = 16, SUB_EMBEDDED = 32, SUB_ISSUER_FPR = 33 };
+enum { SUB_CREATED = 2, SUB_VALID = 9, SUB_ISSUER = 16, SUB_EMBEDDED = 32, SUB_ISSUER_FPR = 33 };
 enum { CLASS_CERT_FIRST = 0x10, CLASS_CERT_LAST = 0x13, CLASS_DIRECT = 0x1f };
 enum { CLASS_BINDING = 0x18, CLASS_BACK = 0x19, CLASS_CERT_REVOKED = 0x30 };
+enum { CLASS_KEY_REVOKED = 0x20, CLASS_SUBKEY_REVOKED = 0x28 };
+enum { ALGO_RSA_FIRST = 1, ALGO_RSA_LAST = 3, ALGO_DSA = 17 };
 
 /* More parts than this in one key is an attack, not a key. */
 #define PARTS_MAX 1024
@@ -24,7 +26,7 @@ struct reader {
 
 struct signature {
 	unsigned version, class, digest, back_digest;
-	uint32_t created;
+	uint32_t created, valid_s;
 	unsigned char issuer[8];
 	bool has_issuer;
 	bool inner; /* lies in another signature, and may hold no third */
@@ -94,6 +96,8 @@ static bool read_subpackets(struct reader r, struct signature *s, bool hashed)
 		unsigned type = take_uint(&sub, 1) & 0x7f;
 		if (type == SUB_CREATED && hashed) {
 			s->created = take_uint(&sub, 4);
+		} else if (type == SUB_VALID && hashed) {
+			s->valid_s = take_uint(&sub, 4);
 		} else if (type == SUB_ISSUER || type == SUB_ISSUER_FPR) {
 			if (type == SUB_ISSUER_FPR && sub.n >= 8)
 				take(&sub, sub.n - 8);
@@ -158,6 +162,16 @@ static void key_fpr(const struct reader *body, char fpr[41], unsigned char id[8]
 		memcpy(id, raw + 12, 8);
 }
 
+/* When it was made, by which algorithm and how long; the body is longer than a version number. */
+static void read_key(struct reader body, struct packets_part *part)
+{
+	take(&body, 1);
+	part->made = take_uint(&body, 4);
+	part->algo = take_uint(&body, 1);
+	if ((part->algo >= ALGO_RSA_FIRST && part->algo <= ALGO_RSA_LAST) || part->algo == ALGO_DSA)
+		part->bits = take_uint(&body, 2);
+}
+
 static bool binds(const struct packets_part *part, unsigned class)
 {
 	switch (part->kind) {
@@ -173,12 +187,15 @@ static bool binds(const struct packets_part *part, unsigned class)
 
 static void add_signature(struct packets_part *part, const struct signature *s)
 {
+	part->revoked |= (part->kind == PACKETS_PRIMARY && s->class == CLASS_KEY_REVOKED) ||
+			 (part->kind == PACKETS_SUBKEY && s->class == CLASS_SUBKEY_REVOKED);
 	if (!binds(part, s->class) || (part->sig_version && s->created < part->created))
 		return;
 	part->digest = s->class == CLASS_CERT_REVOKED ? 0 : s->digest;
 	part->back_digest = s->back_digest;
 	part->sig_version = s->version;
 	part->created = s->created;
+	part->valid_s = s->valid_s;
 }
 
 static struct packets_part *add_part(struct packets *out, enum packets_kind kind)
@@ -197,6 +214,7 @@ int packets_read(struct arena *a, const void *p, size_t n, struct packets *out, 
 	struct packets_part *part = NULL;
 	out->v = arena_alloc(a, PARTS_MAX * sizeof *out->v);
 	out->n = 0;
+	out->len = 0;
 	while (r.n) {
 		size_t at = n - r.n;
 		unsigned tag = 0;
@@ -208,6 +226,7 @@ int packets_read(struct arena *a, const void *p, size_t n, struct packets *out, 
 			    "packet at byte %zu is not part of a version 4 OpenPGP public key", at);
 		if (tag == TAG_PRIMARY && out->n)
 			break;
+		out->len = n - r.n;
 		struct signature s = {0};
 		if (is_key)
 			part = add_part(out, tag == TAG_PRIMARY ? PACKETS_PRIMARY : PACKETS_SUBKEY);
@@ -217,6 +236,8 @@ int packets_read(struct arena *a, const void *p, size_t n, struct packets *out, 
 			return err_set(err, ERR_FORMAT, "signature at byte %zu is cut short", at);
 		if (!part)
 			return err_set(err, ERR_FORMAT, "key has more than %d parts", PARTS_MAX);
+		if (is_key)
+			read_key(body, part);
 		if (is_key)
 			key_fpr(&body, part->fpr, tag == TAG_PRIMARY ? primary_id : NULL);
 		if (s.has_issuer && !memcmp(s.issuer, primary_id, 8))

@@ -81,3 +81,15 @@ install_torch() {
 	fi
 	cp -al "$kept/." "$2/" 2>/dev/null || cp -a "$kept/." "$2/"
 }
+
+# install_transformers VERSION SITE: without torch; from this machine's index for CPython 3.11; kept
+# under build/ and linked into SITE.
+install_transformers() {
+	local kept=$top/build/torch/transformers-$1-cp311
+	if [ ! -d "$kept" ]; then
+		rm -rf "$kept.tmp"
+		python3 -m pip install -q --no-compile --python-version 3.11 --only-binary=:all: \
+			--target "$kept.tmp" "transformers==$1" && mv "$kept.tmp" "$kept" || return
+	fi
+	cp -aln "$kept/." "$2/" 2>/dev/null || cp -an "$kept/." "$2/"
+}
