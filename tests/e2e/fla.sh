@@ -73,7 +73,7 @@ lay_out() {
 	done
 }
 
-# lay_torch ROOT: a venv in it with torch, but without any library of NVIDIA's; the stub GPU in /gpu.
+# lay_torch ROOT: a venv in it with torch, without any library of NVIDIA's; the stub GPU in /gpu.
 lay_torch() {
 	local site=$1/venv/lib/python3.11/site-packages
 	in_root "$1" python3 -m venv --without-pip /venv || return

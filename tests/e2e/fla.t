@@ -146,7 +146,8 @@ hit='^debkit-triton: hit: fused_recurrent_gated_delta_rule_fwd_kernel .*H=16 HV=
 ok "one call with DEBKIT_TRITON_DEBUG=1" with DEBKIT_TRITON_DEBUG=1 try
 ok "prints the hit and its constants" grep -E "$hit" "$work/out"
 ok "a GPU that has no kernels" with "STUB_GPU_CC=7.5 DEBKIT_TRITON_DEBUG=1" try
-ok "the miss and its reason" grep -E 'miss: .*: there are no kernels for sm_75, but for sm_' "$work/out"
+ok "the miss and its reason" \
+	grep -E 'miss: .*: there are no kernels for sm_75, but for sm_' "$work/out"
 ok "Triton compiled it" says hits=0 misses=1 stub_misses=0
 other_arch() {
 	gpu 75 $python -c 'import ctypes, debkit_triton.overlay as o
@@ -217,7 +218,7 @@ for file in sm_$first.cp311.keys sm_$first.index; do
 	repair $file
 done
 cp "$store/sm_$first.pack" "$work/whole"
-python3 -c 'import sys; f = open(sys.argv[1], "r+b"); n = f.seek(0, 2); f.seek(0); f.write(bytes(n))' \
+python3 -c 'import os, sys; open(sys.argv[1], "r+b").write(bytes(os.path.getsize(sys.argv[1])))' \
 	"$store/sm_$first.pack"
 clean_home
 ok "a damaged pack: the call works" try
