@@ -8,6 +8,7 @@
 set -e
 read -r arch _ <<<"$archs"
 cc=$((arch / 10)).$((arch % 10))
+python=$(python3.11 -c 'import sys; print(sys.executable)') # no wrapper that starts programs
 fla_wheels >&2
 make_site "$fla/site"
 compile "$arch" test "$top/tests/data/fla/profiles" "$work/kernels"
@@ -29,7 +30,7 @@ first_call() {
 	strace -f --seccomp-bpf -qq -e trace=execve -o "$work/trace" \
 		env -i PATH="$PATH" LC_ALL=C.UTF-8 LD_LIBRARY_PATH="$work/gpu" STUB_GPU_CC="$cc" \
 		HOME="$work/home" DEBKIT_TRITON_PATH="$store" "$@" \
-		python3.11 "$top/tests/data/fla/calls.py" forward 128 2>"$work/err" >"$work/said" ||
+		"$python" "$top/tests/data/fla/calls.py" forward 128 2>"$work/err" >"$work/said" ||
 		{ cat "$work/err" >&2; return 1; }
 	tail -n 1 "$work/said" >"$work/json"
 	python3 - "$name" "$work/json" "$work/trace" <<'END'
@@ -44,7 +45,8 @@ json.dump(said["first_s"], open(sys.argv[2], "w"))
 END
 }
 
-printf '%-28s %8s %8s %9s %10s %10s\n' "sm_$arch, Triton $triton" "call s" "import s" compiles processes compilers
+printf '%-28s %8s %8s %9s %10s %10s\n' \
+	"sm_$arch, Triton $triton" "call s" "import s" compiles processes compilers
 first_call "without the packages" DEBKIT_TRITON=0 PYTHONPATH="$fla/fla-0.6.0:$site"
 slow=$(cat "$work/json")
 first_call "with the packages" PYTHONPATH="$work/root/usr/lib/debkit/python:$site"

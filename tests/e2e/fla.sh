@@ -57,23 +57,23 @@ conv_debs() {
 	"$DEBKIT" build --cuda 12.8 --torch 2.10 --python 3.11 --arch 9.0 --unsigned --out "$1"
 }
 
-# lay_out ROOT STORE.tar DEBS: the files where the packages put them.
+# lay_out ROOT STORE.tar DEBS: the files where the packages put them; DEBS may be empty.
 lay_out() {
-	local python=$1/usr/lib/debkit/python store=$1/usr/lib/x86_64-linux-gnu/debkit/flash-linear-attention/cu128
+	local python=$1/usr/lib/debkit/python
+	local store=$1/usr/lib/x86_64-linux-gnu/debkit/flash-linear-attention/cu128
 	mkdir -p "$python" "$store"
-	cp -r "$fla"/fla-0.6.0/{fla,einops,fla_core-0.6.0.dist-info,flash_linear_attention-0.6.0.dist-info} \
-		"$python/"
+	cp -r "$fla"/fla-0.6.0/{fla,einops,fla_core-*.dist-info,flash_linear_*.dist-info} "$python/"
 	cat "$top/templates/flash-linear-attention/fla_hook.py" "$fla/fla-0.6.0/fla/__init__.py" \
 		>"$python/fla/__init__.py"
 	mkdir "$python/debkit_triton"
 	cp "$top"/templates/flash-linear-attention/debkit_triton/*.py "$python/debkit_triton/"
 	tar -xf "$2" -C "$store"
 	for deb in "$3"/python3-causal-conv1d*.deb; do
-		dpkg-deb -x "$deb" "$1" || return
+		[ ! -f "$deb" ] || dpkg-deb -x "$deb" "$1" || return
 	done
 }
 
-# lay_torch ROOT: a venv in it with torch, but without any library of NVIDIA's; the stub GPU in /gpu.
+# lay_torch ROOT: a venv in it with torch, without any library of NVIDIA's; the stub GPU in /gpu.
 lay_torch() {
 	local site=$1/venv/lib/python3.11/site-packages
 	in_root "$1" python3 -m venv --without-pip /venv || return

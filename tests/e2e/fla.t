@@ -10,18 +10,18 @@ root=$work/root profiles=$top/tests/data/fla/profiles
 python=/venv/bin/python
 read -r first _ <<<"$archs"
 
-# gpu ARCH COMMAND...: on the stub GPU in the root; what it prints is in $work/out, the programs that
-# were started in $work/trace and what the GPU saw in $root/tmp/gpu.log.
+# gpu ARCH COMMAND...: on the stub GPU in the root; what it prints is in $work/out and what the GPU
+# saw in $root/tmp/gpu.log.
 gpu() {
 	rm -f "$root/tmp/gpu.log"
 	on_gpu "$1" "$root" "${@:2}" >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
 }
 
-# traced ARCH COMMAND...: the same under strace.
+# traced ARCH COMMAND...: the same; the programs that were started are in $work/trace.
 traced() {
 	rm -f "$root/tmp/gpu.log"
-	on_gpu_with "strace -f -qq -e trace=execve -o $work/trace" "$1" "$root" "${@:2}" >"$work/out" 2>&1 ||
-		{ cat "$work/out"; return 1; }
+	on_gpu_with "strace -f -qq -e trace=execve -o $work/trace" "$1" "$root" "${@:2}" \
+		>"$work/out" 2>&1 || { cat "$work/out"; return 1; }
 }
 
 # says NAME=VALUE...: so stands it in the JSON line that ends $work/out.
@@ -38,8 +38,8 @@ END
 # The programs that ran, without Python itself: ldconfig and ptxas --version may be among them.
 only_harmless() {
 	grep -a 'execve("' "$work/trace" | grep -av 'ENOENT' | tail -n +2 >"$work/ran"
-	! grep -vE 'execve\("(/usr)?/bin/env"|execve\("/venv/bin/python"|/ldconfig", \[.*"-p"\]|/ptxas[^"]*", \[.*"--version"\]' \
-		"$work/ran"
+	! grep -v -e 'execve("\(/usr\)\?/bin/env"' -e 'execve("/venv/bin/python"' \
+		-e '/ldconfig", \[.*"-p"\]' -e '/ptxas[^"]*", \[.*"--version"\]' "$work/ran"
 }
 
 # launched NAME...: exactly these kernels of Triton ran on the GPU, each out of a cubin.
@@ -53,7 +53,10 @@ forward="chunk_fwd_kernel_o chunk_gated_delta_rule_fwd_kernel_h_blockdim64
 	recompute_w_u_fwd_kernel"
 
 clean_home() { rm -rf "$root/root/.triton"; }
-warns() { [ "$(grep -c 'RuntimeWarning: debkit:' "$work/out")" = 1 ] && grep -E "RuntimeWarning: debkit: $1" "$work/out"; }
+warns() {
+	[ "$(grep -c 'RuntimeWarning: debkit:' "$work/out")" = 1 ] &&
+		grep -E "RuntimeWarning: debkit: $1" "$work/out"
+}
 try() { # a short call: one kernel of the store
 	gpu "$first" "$python" -c 'import warnings, torch, json
 from fla.ops.gated_delta_rule import fused_recurrent_gated_delta_rule as f
@@ -85,12 +88,17 @@ again() {
 		merge again.tar ./*.kernels && cmp again.tar "$work/store.tar"
 }
 ok "same inputs, same bytes, from another folder" again
-twice() { compile "$first" test "$profiles" "$work/twice" --verbose | grep ' kernels, 0 compiled now'; }
+twice() {
+	compile "$first" test "$profiles" "$work/twice" --verbose | grep ' kernels, 0 compiled now'
+}
 ok "another run compiles nothing" twice
 ok "and makes the same bytes" cmp "$work/twice" "$work/test-$first.kernels"
 mkdir "$work/store" && tar -xf "$work/store.tar" -C "$work/store"
 ok "the store names no path of the build" sh -c "! grep -rlaE '$work|$fla|$top' '$work/store'"
-needed() { readelf -dW "$work"/store/*/stubs/*.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | sort -u | tr '\n' ' '; }
+needed() {
+	readelf -dW "$work"/store/*/stubs/*.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | sort -u |
+		tr '\n' ' '
+}
 ok "shared objects need the driver and libc alone" test "$(needed)" = "libc.so.6 libcuda.so.1 "
 
 ok "a clean Debian 12 root" make_root bookworm "$root"
@@ -98,14 +106,18 @@ ok "torch without any library of NVIDIA's, and the stub GPU" lay_torch "$root"
 ok "causal-conv1d" conv_debs "$work/debs"
 ok "the files of the packages" lay_out "$root" "$work/store.tar" "$work/debs"
 ok "no compiler in the root" no_compiler "$root"
-nothing() { ! find "$root"/usr/{bin,sbin,include,local} -name Python.h -o -name gcc -o -name cc -o -name file | grep .; }
+nothing() {
+	! find "$root"/usr/{bin,sbin,include,local} \
+		-name Python.h -o -name gcc -o -name cc -o -name file | grep .
+}
 ok "no gcc, cc, Python.h or file either" nothing
 ok "debkit enable" "$DEBKIT" enable --venv "$root/venv"
 chmod -R a-w "$root/usr/lib/debkit" "$root/usr/lib/x86_64-linux-gnu/debkit"
 
 for arch in $archs; do
 	clean_home
-	ok "sm_$arch: forward, 1 to 256k tokens" traced $arch $python /tests/calls.py forward 1 77 5000 262144
+	ok "sm_$arch: forward, 1 to 256k tokens" \
+		traced $arch $python /tests/calls.py forward 1 77 5000 262144
 	ok "sm_$arch: nothing is compiled" says compiles=0 misses=0 stub_misses=0
 	ok "sm_$arch: nothing runs but ptxas --version and ldconfig" only_harmless
 	ok "sm_$arch: every kernel is launched" launched $forward
@@ -134,7 +146,8 @@ hit='^debkit-triton: hit: fused_recurrent_gated_delta_rule_fwd_kernel .*H=16 HV=
 ok "one call with DEBKIT_TRITON_DEBUG=1" with DEBKIT_TRITON_DEBUG=1 try
 ok "prints the hit and its constants" grep -E "$hit" "$work/out"
 ok "a GPU that has no kernels" with "STUB_GPU_CC=7.5 DEBKIT_TRITON_DEBUG=1" try
-ok "the miss and its reason" grep -E 'miss: .*: there are no kernels for sm_75, but for sm_' "$work/out"
+ok "the miss and its reason" \
+	grep -E 'miss: .*: there are no kernels for sm_75, but for sm_' "$work/out"
 ok "Triton compiled it" says hits=0 misses=1 stub_misses=0
 other_arch() {
 	gpu 75 $python -c 'import ctypes, debkit_triton.overlay as o
@@ -161,8 +174,9 @@ ok "all from the store" says hits=1 misses=0
 ok "with HOME=/" with HOME=/ try
 ok "all from the store, too" says hits=1 misses=0
 sealed() { # the root read-only, /tmp without exec
-	unshare -m bash -c 'root=$1 && shift && mount --rbind "$root" "$root" && mount -o remount,ro,bind "$root" &&
-		mount -t tmpfs -o noexec tmpfs "$root/tmp" && exec "$@"' bash "$root" "$@"
+	unshare -m bash -c 'root=$1 && shift && mount --rbind "$root" "$root" &&
+		mount -o remount,ro,bind "$root" && mount -t tmpfs -o noexec tmpfs "$root/tmp" &&
+		exec "$@"' bash "$root" "$@"
 }
 readonly_call() {
 	on_gpu_with sealed "$first" "$root" $python /tests/calls.py forward 77 >"$work/out" 2>&1
@@ -199,12 +213,12 @@ for file in sm_$first.cp311.keys sm_$first.index; do
 	damage $file
 	clean_home
 	ok "a damaged $file: the call works" try
-	ok "with one warning" warns "the kernels in .* are damaged \\('$file'\\); .* Install the package again"
+	ok "with one warning" warns "the kernels in .* are damaged \\('$file'\\); .* Install .* again"
 	ok "and the kernel was compiled" says hits=0 misses=1
 	repair $file
 done
 cp "$store/sm_$first.pack" "$work/whole"
-python3 -c 'import sys; f = open(sys.argv[1], "r+b"); n = f.seek(0, 2); f.seek(0); f.write(bytes(n))' \
+python3 -c 'import os, sys; open(sys.argv[1], "r+b").write(bytes(os.path.getsize(sys.argv[1])))' \
 	"$store/sm_$first.pack"
 clean_home
 ok "a damaged pack: the call works" try
@@ -214,12 +228,13 @@ repair sm_$first.pack
 no_gcc() { ! try >/dev/null && grep -q 'Failed to find C compiler' "$work/out"; }
 cp "$store/manifest" "$work/whole"
 echo nonsense >"$store/manifest"
-ok "a damaged manifest: Triton goes its ordinary way, for which the root has no compiler" no_gcc
+ok "a damaged manifest: the ordinary way, for which the root has no compiler" no_gcc
 ok "one warning says what is wrong" warns "'.*/manifest' is damaged"
 repair manifest
 mv "$store" "${store%/*}/triton-3.5.1"
 ok "kernels for other releases of Triton alone: the ordinary way" no_gcc
-ok "one warning names the releases" warns "the prebuilt kernels are for Triton 3.5.1, and this is Triton $triton"
+ok "one warning names the releases" \
+	warns "the prebuilt kernels are for Triton 3.5.1, and this is Triton $triton"
 mv "${store%/*}/triton-3.5.1" "$store"
 ok "DEBKIT_TRITON=0 leaves Triton alone" with DEBKIT_TRITON=0 no_gcc
 ok "it works again" try
