@@ -129,7 +129,7 @@ check: check-deps
 	$(MAKE) run-tests
 
 run-tests: all
-	$(MAKE) layers fuzz
+	FUZZ_SEED=1 $(MAKE) layers fuzz
 	$(MAKE) asan
 	$(MAKE) unit
 	prove --timer --merge $(E2E)

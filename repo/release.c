@@ -73,7 +73,7 @@ int release_read(struct arena *a, const char *root, const char *suite, struct bu
 static int add_line(struct arena *a, const char *line, int alg, const char *path,
     struct release_list *out, struct err *err)
 {
-	char hex[DIGEST_HEX_MAX], name[4096];
+	char hex[DIGEST_HEX_MAX] = "", name[4096];
 	unsigned long long size;
 	int end = 0;
 	if (sscanf(line, "%128[0-9a-f] %llu %4095s%n", hex, &size, name, &end) != 3 || line[end])
@@ -84,7 +84,7 @@ static int add_line(struct arena *a, const char *line, int alg, const char *path
 		f = &out->v[out->n - 1];
 	}
 	f->sums.size = size;
-	strcpy(f->sums.hex[alg], hex);
+	memcpy(f->sums.hex[alg], hex, sizeof hex);
 	return 0;
 }
 

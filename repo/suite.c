@@ -90,7 +90,6 @@ int suite_parse(struct arena *a, const char *text, size_t len, const char *path,
 	s->label = get(a, st, "Label", s->label);
 	s->description = get(a, st, "Description", NULL);
 	s->snapshot_of = get(a, st, SUITE_SNAPSHOT_FIELD, NULL);
-	s->compat = stanza_get(st, sum_names[SUM_SHA512]) != NULL;
 	strv_split(&s->components, get(a, st, "Components", ""), " ");
 	strv_uniq(&s->components);
 	read_archs(a, st, s);
@@ -101,8 +100,10 @@ int suite_parse(struct arena *a, const char *text, size_t len, const char *path,
 	if (release_parse_files(a, st, path, &s->files, err) < 0)
 		return -1;
 	s->no_gz = s->files.n > 0;
-	for (size_t i = 0; i < s->files.n; i++)
+	for (size_t i = 0; i < s->files.n; i++) {
 		s->no_gz &= !str_ends(s->files.v[i].name, "/Packages.gz");
+		s->compat |= *s->files.v[i].sums.hex[SUM_SHA512] != '\0';
+	}
 	return read_dates(a, st, path, s, err);
 }
 
