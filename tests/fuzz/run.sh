@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh SECONDS FUZZER...: runs each fuzzer for so long, from tests/fuzz/corpus/NAME with
-# tests/fuzz/NAME.dict if there is one; with FUZZ_SEED=N in the same order each time. What it finds is kept beside it, in NAME.corpus and, for
-# an input that fails, NAME.fail-*.
+# tests/fuzz/NAME.dict if there is one; with FUZZ_SEED=N in the same order each time. What it finds
+# is kept beside it, in NAME.corpus and, for an input that fails, NAME.fail-*.
 set -u
 seconds=$1
 shift
@@ -20,8 +20,8 @@ for fuzzer; do
 	fi
 	dict=
 	[ ! -f "$top/$name.dict" ] || dict=-dict=$top/$name.dict
-	if "$fuzzer" -max_total_time="$seconds" ${FUZZ_SEED:+-seed="$FUZZ_SEED"} -rss_limit_mb=2048 -malloc_limit_mb=1024 \
-		-timeout=10 -artifact_prefix="$found.fail-" ${dict:+"$dict"} \
+	if "$fuzzer" -max_total_time="$seconds" ${FUZZ_SEED:+-seed="$FUZZ_SEED"} \
+		-rss_limit_mb=2048 -malloc_limit_mb=1024 -timeout=10 -artifact_prefix="$found.fail-" ${dict:+"$dict"} \
 		"$found.corpus" "$seeds" >"$log" 2>&1; then
 		echo "fuzz $name: $(sed -n 's/^Done \([0-9]* runs in [0-9]* second(s)\)/\1/p' "$log")"
 	else
