@@ -16,3 +16,13 @@ void json_string(struct buf *out, const char *s)
 	}
 	buf_putc(out, '"');
 }
+
+void json_pair(struct buf *out, const char *name, const char *value)
+{
+	json_string(out, name);
+	buf_puts(out, ": ");
+	if (value)
+		json_string(out, value);
+	else
+		buf_puts(out, "null");
+}

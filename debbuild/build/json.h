@@ -6,3 +6,5 @@ struct buf;
 
 /* A string with its quotes. */
 void json_string(struct buf *out, const char *s);
+/* "name": "value", or null for NULL. */
+void json_pair(struct buf *out, const char *name, const char *value);
