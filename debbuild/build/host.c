@@ -273,10 +273,11 @@ static bool is_support(const struct recipe *r, const char *name)
 	return str_ends(name, ".h") || str_ends(name, ".cpp");
 }
 
-/* What makes stores out of compiled kernels has no part in these. */
+/* What makes stores out of compiled kernels, or bindings, has no part in these. */
 static bool is_compiling(const struct recipe *r, const char *name)
 {
-	return is_support(r, name) && strcmp(name, "kernels/merge.py") != 0;
+	return is_support(r, name) && strcmp(name, "kernels/merge.py") != 0 &&
+	       !str_starts(name, "binding/");
 }
 
 static int hash_files(struct arena *a, const struct recipe *r,

@@ -56,7 +56,7 @@ struct host {
 	const char *clang;	  /* "clang++-22" on the clang route */
 	const char *python;	  /* "3.11": version of python3, for a triton recipe */
 	const char *support_id;	  /* hash of the recipe's own build files: C and C++, or Python */
-	const char *kernels_id;	  /* hash of those that compile a triton recipe's kernels */
+	const char *kernels_id;	  /* hash of those that its kernels are compiled with */
 	char **cxx_flags, **ld_flags; /* hardening, from dpkg-buildflags */
 	const struct host_python *pythons;
 	size_t n_pythons;

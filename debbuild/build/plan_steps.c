@@ -19,7 +19,7 @@ static char *stem(struct arena *a, const char *source)
 
 static void add_include_paths(struct command *c, const struct plan *p)
 {
-	strv_add(&c->argv, "-Isupport");
+	strv_add(&c->argv, "-Isupport/device");
 	strv_addf(&c->argv, "-Isrc/%s", p->recipe->include);
 	strv_add(&c->argv, "-isystem");
 	strv_add(&c->argv, "sdk/device/torch/include");
@@ -45,7 +45,7 @@ static void add_device_id(struct command *c, const struct plan *p)
 {
 	strv_addf(&c->id, "sdist %s", p->sdist->sha256);
 	strv_addf(&c->id, "compiler %s", p->host->compiler);
-	strv_addf(&c->id, "support %s", p->host->support_id);
+	strv_addf(&c->id, "support %s", p->host->kernels_id);
 	if (!p->host->toolkit_root)
 		add_parts_id(c, p, NULL);
 }
@@ -289,6 +289,7 @@ static const char *add_binding_object(
 		strv_add(&c.argv, fixed[i]);
 	strv_addf(&c.argv, "-DTORCH_EXTENSION_NAME=%s", p->recipe->module);
 	strv_addf(&c.argv, "-Isrc/%s", p->recipe->include);
+	strv_add(&c.argv, "-Isupport/binding");
 	const char *systems[] = {arena_printf(a, "sdk/%s/torch/include", b->torch->version),
 	    arena_printf(a, "sdk/%s/torch/include/torch/csrc/api/include", b->torch->version),
 	    "cuda/include", arena_printf(a, "py/%s", b->python->version)};
@@ -313,7 +314,7 @@ static const char *add_binding_object(
 		path_base(source)),
 	    out);
 	s->heavy = str_starts(source, "src/");
-	s->cpu_s = s->heavy ? 20 : 6;
+	s->cpu_s = s->heavy ? 14 : 1;
 	return out;
 }
 
@@ -321,7 +322,7 @@ static void add_binding(struct arena *a, struct plan *p, const struct plan_bindi
 {
 	const char *objects[] = {
 	    add_binding_object(a, p, b, arena_printf(a, "src/%s", p->recipe->host_source), torch),
-	    add_binding_object(a, p, b, "support/check.cpp", torch)};
+	    add_binding_object(a, p, b, "support/binding/check.cpp", torch)};
 	struct command c = {.a = a};
 	link_command(&c, p, b->out);
 	for (size_t i = 0; i < ARRAY_SIZE(objects); i++)

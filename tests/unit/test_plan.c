@@ -58,7 +58,7 @@ static const char *change(struct inputs *in, unsigned what)
 		return DEVICE LINKS;
 	case 3:
 		in->host.support_id = "other";
-		return DEVICE BINDINGS LINKS;
+		return BINDINGS "link-binding 5";
 	case 4:
 		in->host.cxx_id = "g++ 13";
 		return "stub 2, " BINDINGS LINKS;
@@ -90,6 +90,9 @@ static const char *change(struct inputs *in, unsigned what)
 	case 13:
 		set_hash(in, "demo_runtime_cu12-");
 		return DEVICE BINDINGS LINKS;
+	case 14:
+		in->host.kernels_id = "other";
+		return DEVICE LINKS;
 	default:
 		return NULL;
 	}

@@ -1,6 +1,6 @@
 /*
  * Found before torch's header of this name when device sources are compiled. Both checks go to
- * one C function that every binding defines (check.cpp), so the kernel library refers to no
+ * one C function that every binding defines (binding/check.cpp), so the kernel library refers to no
  * symbol of torch and serves all of its versions.
  */
 #pragma once
