@@ -169,6 +169,10 @@ gpu "$first" $python /tests/calls.py forward 77
 after=$(grep -c '^LAUNCH' "$root/tmp/gpu.log")
 ok "so the next process tries none ($before launches, then $after)" test "$after" -lt 30
 
+gpu "$first" $python /tests/tuning.py
+ok "FLA's configurations are measured for less time, and no others" \
+	grep -x "fla {'warmup': 10, 'rep': 40} own None" "$work/out"
+
 ok "with an unwritable home" with HOME=/proc try
 ok "all from the store" says hits=1 misses=0
 ok "with HOME=/" with HOME=/ try
