@@ -1,7 +1,7 @@
 # debkit: see README.md. One Makefile, GNU make.
 #   make [CONFIG=release|debug|asan|cov]   the program
 #   make check                             installs what the tests need and runs every test
-#   make layers unit fuzz bench bench-NAME asan quickstart install deb
+#   make layers unit fuzz check-fla bench bench-NAME asan quickstart install deb
 CONFIG ?= release
 B := build/$(CONFIG)
 PREFIX ?= /usr
@@ -134,6 +134,10 @@ run-tests: all
 	$(MAKE) unit
 	prove --timer --merge $(E2E)
 
+# All archs and profiles of finished packages of FLA, in DEBS: too long for `make check`.
+check-fla: all
+	DEBS="$(DEBS)" prove --timer --merge tests/fla_all.sh
+
 # Figures, not tests: all of them, or one, as bench-matrix. N= is handed on: bench-repo takes the
 # numbers of packages.
 BENCHES := $(sort $(wildcard tests/bench/*.sh))
@@ -162,6 +166,6 @@ deb: $(B)/package/debkit $(B)/package/full
 clean:
 	rm -rf build
 
-.PHONY: all bench $(BENCH_NAMES) unit asan fuzz fuzz-run deb layers build-deps check-deps quickstart check run-tests install clean
+.PHONY: all bench $(BENCH_NAMES) unit asan fuzz fuzz-run deb layers build-deps check-deps quickstart check check-fla run-tests install clean
 .DELETE_ON_ERROR:
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d)

@@ -10,16 +10,17 @@ read -r arch _ <<<"$archs"
 cc=$((arch / 10)).$((arch % 10))
 python=$(python3.11 -c 'import sys; print(sys.executable)') # no wrapper that starts programs
 fla_wheels >&2
-make_site "$fla/site"
-compile "$arch" test "$top/tests/data/fla/profiles" "$work/kernels"
-merge "$work/store.tar" "$work/kernels" >"$work/merged"
+profiles=$top/tests/data/fla/profiles
+fla_debs "$work/debs" test
 site=$work/site
 mkdir "$site" && cp -al "$top/build/torch/2.10.0-cp311/." "$site/"
 rm -r "$site/nvidia" "$site"/nvidia_*
 cp -r "$fla"/fla-0.6.0/{packaging,einops}* "$site/"
 CUDART_INCLUDE=$top/build/torch/2.10.0-cp311/nvidia/cuda_runtime/include \
 	"$top/tests/gpu/make.sh" "$work/gpu" "$site/torch" >"$work/gpu.out"
-mkdir "$work/debs" && lay_out "$work/root" "$work/store.tar" "$work/debs"
+for deb in "$work"/debs/*.deb; do
+	dpkg-deb -x "$deb" "$work/root"
+done
 store=$(echo "$work"/root/usr/lib/*/debkit/flash-linear-attention/cu128)
 
 # first_call NAME VARIABLE...: a line of the table. strace stops the processes at execve alone.
@@ -52,4 +53,4 @@ slow=$(cat "$work/json")
 first_call "with the packages" PYTHONPATH="$work/root/usr/lib/debkit/python:$site"
 fast=$(cat "$work/json")
 python3 -c "print(f'the first call is {$slow / $fast:.0f} times faster')"
-grep sm_ "$work/merged"
+du -bc "$store"/triton-*/sm_* | tail -n 1 | sed 's/total/bytes of kernels/'

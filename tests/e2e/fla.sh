@@ -38,10 +38,18 @@ make_site() {
 	mv "$1.tmp" "$1"
 }
 
-# compile ARCH PROFILE FILE OUT [OPTION...]
+# The cache of Triton that builds with debkit keep.
+kept=${DEBKIT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/debkit}/kept/triton-$triton
+
+# dotted ARCH...: 80 120 to 8.0,12.0
+dotted() {
+	printf '%s\n' "$@" | sed 's/.$/.&/' | paste -sd,
+}
+
+# compile ARCH PROFILE FILE OUT [OPTION...]: a step of a build, by hand.
 compile() {
-	python3 "$kernels/compile.py" --site "$fla/site" --triton $triton --arch "$1" --profile "$2" \
-		--profiles "$3" --work "$fla/work" --out "$4" "${@:5}"
+	mkdir -p "$kept" && python3 "$kernels/compile.py" --site "$fla/site" --triton $triton \
+		--arch "$1" --profile "$2" --profiles "$3" --work "$kept" --out "$4" "${@:5}"
 }
 
 # merge OUT KERNELS...: for the Python that runs here.
@@ -57,20 +65,19 @@ conv_debs() {
 	"$DEBKIT" build --cuda 12.8 --torch 2.10 --python 3.11 --arch 9.0 --unsigned --out "$1"
 }
 
-# lay_out ROOT STORE.tar DEBS: the files where the packages put them; DEBS may be empty.
-lay_out() {
-	local python=$1/usr/lib/debkit/python
-	local store=$1/usr/lib/x86_64-linux-gnu/debkit/flash-linear-attention/cu128
-	mkdir -p "$python" "$store"
-	cp -r "$fla"/fla-0.6.0/{fla,einops,fla_core-*.dist-info,flash_linear_*.dist-info} "$python/"
-	cat "$top/templates/flash-linear-attention/fla_hook.py" "$fla/fla-0.6.0/fla/__init__.py" \
-		>"$python/fla/__init__.py"
-	mkdir "$python/debkit_triton"
-	cp "$top"/templates/flash-linear-attention/debkit_triton/*.py "$python/debkit_triton/"
-	tar -xf "$2" -C "$store"
-	for deb in "$3"/python3-causal-conv1d*.deb; do
-		[ ! -f "$deb" ] || dpkg-deb -x "$deb" "$1" || return
-	done
+# fla_debs DIR PROFILE: the packages of FLA with the kernels of a profile of the tests, all $archs.
+fla_debs() {
+	rm -rf "$work/templates" && cp -r "$top/templates" "$work/" &&
+		cp "$profiles" "$work/templates/flash-linear-attention/profiles" &&
+		DEBKIT_TEMPLATES=$work/templates "$DEBKIT" build --cuda 12.8 --torch 2.10 --profile "$2" \
+			--recipe flash-linear-attention --arch "$(dotted $archs)" --unsigned --out "$1"
+}
+
+# install_debs ROOT DEBS: by apt, with all that they depend on.
+install_debs() {
+	mkdir -p "$1/tmp/debs" && cp "$2"/*.deb "$1/tmp/debs/" &&
+		in_root "$1" apt-get -o Acquire::Languages=none update &&
+		in_root "$1" sh -c 'apt-get install -y --no-install-recommends /tmp/debs/*.deb'
 }
 
 # lay_torch ROOT: a venv in it with torch, without any library of NVIDIA's; the stub GPU in /gpu.

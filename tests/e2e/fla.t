@@ -68,10 +68,13 @@ import debkit_triton; print(json.dumps(debkit_triton.stats()))'
 }
 
 ok "torch, Triton, FLA and transformers" fla_wheels
-ok "the build's environment" make_site "$fla/site"
+ok "the packages of FLA" fla_debs "$work/debs" test
+ok "the same environment from whole wheels" make_site "$fla/site"
 for arch in $archs; do
-	ok "sm_$arch: compile the kernels" compile "$arch" test "$profiles" "$work/test-$arch.kernels"
+	ok "sm_$arch: the kernels by hand, out of what the build kept" \
+		compile "$arch" test "$profiles" "$work/test-$arch.kernels" --verbose
 	cp "$work/.said" "$work/said-$arch"
+	ok "sm_$arch: none is compiled again" grep ' kernels, 0 compiled now' "$work/said-$arch"
 done
 [[ " $archs " != *" 90 "* ]] ||
 	ok "sm_90: FLA refuses the backward pass in its own words; the rest is there" \
@@ -82,18 +85,18 @@ ok "a shape that FLA refuses: the profile and FLA's message" \
 unknown() { (triton=4.0.0 && compile "$first" test "$profiles" "$work/x") 2>&1 | grep -x "$@"; }
 ok "a release of Triton that is not known is refused" \
 	unknown "compile.py: error: triton 4.0.0: not one of the releases that debkit knows (.*)"
-ok "the others go on: the store" merge "$work/store.tar" "$work"/*.kernels
+ok "what it did not refuse goes into a store" merge "$work/refused.tar" "$work"/*.kernels
+ok "the store" merge "$work/store.tar" "$work"/test-*.kernels
 again() {
-	mkdir "$work/again" && cp "$work"/*.kernels "$work/again" && cd "$work/again" &&
+	mkdir "$work/again" && cp "$work"/test-*.kernels "$work/again" && cd "$work/again" &&
 		merge again.tar ./*.kernels && cmp again.tar "$work/store.tar"
 }
 ok "same inputs, same bytes, from another folder" again
-twice() {
-	compile "$first" test "$profiles" "$work/twice" --verbose | grep ' kernels, 0 compiled now'
-}
-ok "another run compiles nothing" twice
-ok "and makes the same bytes" cmp "$work/twice" "$work/test-$first.kernels"
 mkdir "$work/store" && tar -xf "$work/store.tar" -C "$work/store"
+ok "the package holds the same kernels" sh -c "dpkg-deb -x '$work'/debs/*-cu128_*_amd64.deb '$work/x' &&
+	for arch in $archs; do
+		cmp '$work'/x/usr/lib/*/debkit/*/cu128/triton-$triton/sm_\$arch.pack '$work'/store/*/sm_\$arch.pack || exit
+	done"
 ok "the store names no path of the build" sh -c "! grep -rlaE '$work|$fla|$top' '$work/store'"
 needed() {
 	readelf -dW "$work"/store/*/stubs/*.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | sort -u |
@@ -104,7 +107,7 @@ ok "shared objects need the driver and libc alone" test "$(needed)" = "libc.so.6
 ok "a clean Debian 12 root" make_root bookworm "$root"
 ok "torch without any library of NVIDIA's, and the stub GPU" lay_torch "$root"
 ok "causal-conv1d" conv_debs "$work/debs"
-ok "the files of the packages" lay_out "$root" "$work/store.tar" "$work/debs"
+ok "apt-get install of all packages" install_debs "$root" "$work/debs"
 ok "no compiler in the root" no_compiler "$root"
 nothing() {
 	! find "$root"/usr/{bin,sbin,include,local} \
@@ -121,6 +124,13 @@ for arch in $archs; do
 	ok "sm_$arch: nothing is compiled" says compiles=0 misses=0 stub_misses=0
 	ok "sm_$arch: nothing runs but ptxas --version and ldconfig" only_harmless
 	ok "sm_$arch: every kernel is launched" launched $forward
+	ok "sm_$arch: fp16" traced $arch $python /tests/calls.py forward 1 5000 --type fp16
+	ok "sm_$arch: nothing is compiled for fp16" says compiles=0 misses=0 stub_misses=0
+	ok "sm_$arch: keys repeated to 32 heads" traced $arch $python /tests/calls.py fresh 77 --heads 32/32
+	ok "sm_$arch: nothing is compiled for them" says compiles=0 misses=0 stub_misses=0
+	ok "sm_$arch: packed sequences" traced $arch $python /tests/calls.py varlen 77 5000
+	ok "sm_$arch: nothing is compiled for packed sequences" says compiles=0 misses=0 stub_misses=0
+	ok "sm_$arch: and nothing runs but that" only_harmless
 	if [ $arch != 90 ]; then
 		ok "sm_$arch: backward" traced $arch $python /tests/calls.py backward 77 5000
 		ok "sm_$arch: nothing is compiled for it" says compiles=0 misses=0 stub_misses=0
