@@ -12,6 +12,7 @@
 #include "../base/path.h"
 #include "../base/proc.h"
 #include "../base/strv.h"
+#include "../base/subst.h"
 #include "../base/xalloc.h"
 #include "../sign/keyring.h"
 #include "../sign/sources.h"
@@ -21,7 +22,6 @@
 #include "matrix.h"
 #include "plan.h"
 #include "recipe.h"
-#include "subst.h"
 
 /* Everything importable lies here, packages and dist-info side by side. */
 #define IMPORT_ROOT "usr/lib/debkit/python"

@@ -45,6 +45,7 @@ extern const struct cmd cmd_publish;
 extern const struct cmd cmd_refresh;
 extern const struct cmd cmd_remove;
 extern const struct cmd cmd_sign;
+extern const struct cmd cmd_site;
 extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_step;
 extern const struct cmd cmd_toolchain;

@@ -29,6 +29,7 @@ static const struct cmd *const commands[] = {
     &cmd_refresh,
     &cmd_remove,
     &cmd_sign,
+    &cmd_site,
     &cmd_snapshot,
     &cmd_step,
     &cmd_toolchain,
