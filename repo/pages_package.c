@@ -48,6 +48,7 @@ static void put_version(struct pages *p, struct buf *out, const struct catalog_d
 		html_text(out, d->signed_why);
 	put_beside(p, out, d, ".buildinfo", "How it was built (.buildinfo)");
 	put_beside(p, out, d, ".spdx.json", "What it holds (SPDX)");
+	put_beside(p, out, d, ".intoto.json", "Who built it from what (in-toto)");
 	buf_puts(out, "</td></tr>\n");
 }
 
