@@ -183,11 +183,12 @@ static int remove_old(struct pages *p, struct err *err)
 static int stage(struct pages *p, struct err *err)
 {
 	if (check_ours(p, err) < 0 || catalog_read(&p->cat, &p->repo, &p->arena, err) < 0 ||
-	    read_sources(p, err) < 0 || fill_facts(p, err) < 0 ||
-	    read_text(p, "site/style.css", &p->style, err) < 0 ||
+	    read_sources(p, err) < 0 || pages_read_withdrawn(p, err) < 0 ||
+	    fill_facts(p, err) < 0 || read_text(p, "site/style.css", &p->style, err) < 0 ||
 	    read_text(p, "site/chooser.js", &p->script, err) < 0)
 		return -1;
-	if (pages_packages(p, err) < 0 || pages_feed(p, err) < 0 || pages_front(p, err) < 0)
+	if (pages_packages(p, err) < 0 || pages_withdrawn(p, err) < 0 || pages_feed(p, err) < 0 ||
+	    pages_front(p, err) < 0)
 		return -1;
 	return remove_old(p, err);
 }

@@ -6,6 +6,7 @@
  *	index.html                   lines to paste, chooser, matrix, newest packages, suites, keys
  *	packages.html, packages-2.html ...   every package
  *	packages/NAME/index.html, 2.html ... its versions
+ *	withdrawn.html               what the file "withdrawn" tells
  *	feed.atom                    the newest packages
  */
 #pragma once

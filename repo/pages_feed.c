@@ -44,6 +44,27 @@ static void put_entry(struct pages *p, struct buf *out, const struct catalog_deb
 	buf_puts(out, "</summary></entry>\n");
 }
 
+/* What was withdrawn is news that matters more. */
+static void put_withdrawn(struct pages *p, struct buf *out, const struct stanza *s)
+{
+	char id[DIGEST_HEX_MAX];
+	const char *name = stanza_get(s, "Package"), *version = stanza_get(s, "Version");
+	const char *key = arena_printf(&p->arena, "withdrawn %s %s", name, version);
+	digest_hex(DIGEST_SHA256, key, strlen(key), id);
+	buf_puts(out, "<entry>");
+	put_id(out, id);
+	buf_puts(out, "\n<title>Withdrawn: ");
+	html_text(out, name);
+	buf_putc(out, ' ');
+	html_text(out, version);
+	buf_printf(out,
+	    "</title>\n<updated>%s</updated>\n"
+	    "<link rel=\"alternate\" href=\"withdrawn.html\"/>\n<summary>",
+	    pages_date(&p->arena, pages_withdrawn_time(s), true));
+	html_text(out, stanza_get(s, "Reason"));
+	buf_puts(out, "</summary></entry>\n");
+}
+
 int pages_feed(struct pages *p, struct err *err)
 {
 	_cleanup_(buf_done) struct buf out = BUF_INIT(PAGE_MAX);
@@ -77,6 +98,8 @@ int pages_feed(struct pages *p, struct err *err)
 	    "<link rel=\"self\" href=\"feed.atom\"/>\n"
 	    "<link rel=\"alternate\" href=\"index.html\"/>\n",
 	    pages_date(&p->arena, newest, true));
+	for (size_t i = 0; i < p->withdrawn.n && i < ENTRIES; i++)
+		put_withdrawn(p, &out, &p->withdrawn.v[p->withdrawn.n - 1 - i]);
 	for (size_t i = 0; i < p->cat.n && i < ENTRIES; i++)
 		put_entry(p, &out, v[i]);
 	buf_puts(&out, "</feed>\n");

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../debbuild/base/err.h"
+#include "../debbuild/base/path.h"
 #include "../debbuild/base/subst.h"
 #include "../debbuild/deb/stanza.h"
 #include "html.h"
@@ -90,9 +91,11 @@ static int put_use(struct pages *p, struct front *f, struct err *err)
 	}
 	buf_puts(out, "<p>Paste these lines as root; then <code>apt-get install</code> the package "
 		      "that is named below.");
-	if (p->suite && p->suite->keys.n)
+	if (p->suite && p->suite->keys.n) {
 		buf_puts(out, " The source file holds the key; its fingerprint is ");
-	put_fingerprints(p, out);
+		put_fingerprints(p, out);
+		buf_putc(out, '.');
+	}
 	buf_puts(out, "</p>\n");
 	if (put_distributions(p, out, err) < 0)
 		return -1;
@@ -183,6 +186,9 @@ static void put_suites(struct pages *p, struct front *f)
 	for (size_t i = 0; i < p->cat.n_suites && i < SUITES_SHOWN; i++)
 		put_suite(p, out, &p->cat.suites[i]);
 	buf_puts(out, "</tbody>\n</table>\n</div>\n");
+	if (path_exists(arena_printf(&p->arena, "%s/retention", p->repo.root)))
+		buf_puts(out, "<p>What is kept, and for how long: <a href=\"retention\">retention"
+			      "</a>.</p>\n");
 	if (p->cat.n_suites > SUITES_SHOWN)
 		buf_printf(out, "<p>%zu more are below <code>dists/</code>.</p>\n",
 		    p->cat.n_suites - SUITES_SHOWN);
@@ -243,6 +249,7 @@ int pages_front(struct pages *p, struct err *err)
 	put_choice(p, &f);
 	put_packages(p, &f);
 	put_suites(p, &f);
+	pages_put_withdrawn(p, &f.withdrawn);
 	put_keys(p, &f);
 	for (size_t i = 0; i < ARRAY_SIZE(parts) && rc == 0; i++)
 		rc = buf_check(parts[i], "the front page", err);

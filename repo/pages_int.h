@@ -3,6 +3,7 @@
 #include "../debbuild/base/arena.h"
 #include "../debbuild/base/buf.h"
 #include "../debbuild/base/strv.h"
+#include "../debbuild/deb/stanza.h"
 #include "catalog.h"
 #include "pages.h"
 
@@ -16,8 +17,9 @@ struct pages {
 	struct repo repo;
 	struct arena arena;
 	struct catalog cat;
-	const struct suite *suite;  /* that the lines to paste name; NULL: there is none */
-	const char *sources, *url;  /* text of the .sources file and its address, or NULL */
+	const struct suite *suite; /* that the lines to paste name; NULL: there is none */
+	const char *sources, *url; /* text of the .sources file and its address, or NULL */
+	struct stanza_list withdrawn;
 	const char *script, *style; /* texts that go into pages as they are */
 	struct txn *txn;
 	struct strv made, gone; /* pages of packages, below the root */
@@ -42,6 +44,14 @@ void pages_put_summary(struct pages *p, struct buf *out, const struct catalog_de
 /* "packages/NAME/index.html", escaped for an attribute. */
 void pages_put_package_path(struct buf *out, const struct catalog_deb *d);
 
+int pages_read_withdrawn(struct pages *p, struct err *err) _must_check_;
+/* The reason why that package was withdrawn, or NULL. */
+const char *pages_withdrawn_why(const struct pages *p, const struct catalog_deb *d) _must_check_;
+int64_t pages_withdrawn_time(const struct stanza *s) _must_check_;
+/* The section of the front page; nothing if nothing was withdrawn. */
+void pages_put_withdrawn(struct pages *p, struct buf *out);
+
+int pages_withdrawn(struct pages *p, struct err *err) _must_check_; /* the page of all */
 int pages_front(struct pages *p, struct err *err) _must_check_;
 int pages_packages(struct pages *p, struct err *err) _must_check_; /* all but the front page */
 int pages_feed(struct pages *p, struct err *err) _must_check_;

@@ -27,6 +27,7 @@ static void put_beside(struct pages *p, struct buf *out, const struct catalog_de
 static void put_version(struct pages *p, struct buf *out, const struct catalog_deb *d)
 {
 	_free_ char *suites = strv_join(&d->suites, ", ");
+	const char *why = pages_withdrawn_why(p, d);
 	buf_puts(out, "<tr><th scope=\"row\">");
 	html_text(out, d->pkg.version);
 	buf_puts(out, "</th><td>");
@@ -35,7 +36,7 @@ static void put_version(struct pages *p, struct buf *out, const struct catalog_d
 	html_size(out, d->pkg.size);
 	buf_puts(out, "</td><td>");
 	html_text(out, suites);
-	buf_puts(out, "</td><td><a href=\"../../");
+	buf_puts(out, "</td><td class=\"file\"><a href=\"../../");
 	html_path(out, d->pkg.path);
 	buf_puts(out, "\">");
 	html_text(out, path_base(d->pkg.path));
@@ -46,6 +47,11 @@ static void put_version(struct pages *p, struct buf *out, const struct catalog_d
 		buf_printf(out, "good, by <code>%s</code>", d->signer);
 	else
 		html_text(out, d->signed_why);
+	if (why) {
+		buf_puts(out, "<br><span class=\"warn\">Withdrawn: ");
+		html_text(out, why);
+		buf_puts(out, "</span>");
+	}
 	put_beside(p, out, d, ".buildinfo", "How it was built (.buildinfo)");
 	put_beside(p, out, d, ".spdx.json", "What it holds (SPDX)");
 	put_beside(p, out, d, ".intoto.json", "Who built it from what (in-toto)");

@@ -48,7 +48,7 @@ class Page(html.parser.HTMLParser):
             file = os.path.normpath(os.path.join(os.path.dirname(self.path), urllib.parse.unquote(path)))
             self.check(os.path.isfile(os.path.join(root, file)), "leads nowhere: " + href)
 
-pages = ["index.html"] + [f for f in os.listdir(root) if f.startswith("packages") and f.endswith(".html")]
+pages = ["index.html", "withdrawn.html"] + [f for f in os.listdir(root) if f.startswith("packages") and f.endswith(".html")]
 for where, _, files in os.walk(os.path.join(root, "packages")):
     pages += [os.path.relpath(os.path.join(where, f), root) for f in files]
 for page in pages:

@@ -17,7 +17,7 @@ ok "publish without an address" publish --sign-key "$fpr" one.deb
 ok "site" site
 ok "the pages are whole" "$pages" "$repo"
 ok "the front page says that no address is known" grep -q 'publish --url URL' "$repo/index.html"
-ok "a second run has nothing to do" sh -c "'$DEBKIT' site --repo '$repo' 2>&1 | grep 'nothing to do: the 4 pages'"
+ok "a second run has nothing to do" sh -c "'$DEBKIT' site --repo '$repo' 2>&1 | grep 'nothing to do: the 5 pages'"
 "$DEBKIT" remove --repo "$repo" --suite stable tool 2>/dev/null
 ok "site of an empty repository" site
 ok "its pages are whole" "$pages" "$repo"
