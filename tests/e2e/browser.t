@@ -41,6 +41,10 @@ trap 'kill $server 2>/dev/null; umount_root; cleanup' EXIT
 for _ in $(seq 100); do (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break; sleep 0.1; done
 
 package=$url/apt/packages/python3-causal-conv1d-cu128/index.html
+took='Math.round(performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd)'
+loads=()
+for _ in 1 2 3 4 5 6 7; do loads+=("open=$url/apt/packages.html" "open=$url/apt/" "js=$took"); done
+echo "# ms until the front page's script has run, of seven loads: $(browse "${loads[@]}" | sort -n | tr '\n' ' ')"
 for theme in light dark; do
 	ok "front page, $theme, on a desk: axe, console, width" browse theme=$theme size=1100x800 \
 		open="$url/apt/" axe wide console shot="$shots/front-$theme.png"
