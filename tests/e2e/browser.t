@@ -1,6 +1,6 @@
 #!/bin/bash
-# The pages in a real browser, over nginx and from a folder: the lines that they show configure a
-# clean Debian 12 root, the chooser answers, axe-core finds nothing, the console stays empty, and
+# The pages in a real browser, over nginx and from a folder: the lines that they show configure clean
+# roots of Debian 12 and 13, the chooser answers, axe-core finds nothing, the console stays empty, and
 # what hostile packages say of themselves is text. SHOTS=DIR keeps the screenshots.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/repo.sh"
@@ -88,14 +88,18 @@ ok "nvidia-smi: only the capability" answers 'none that runs on 7.5' \
 ok "nvidia-smi: a GPU that nobody knows" answers 'names no GPU that this page knows' "set=smi:Quadro RTX 4000"
 
 # What the page shows is what is run.
-browse open="$url/apt/" text='#lines-bookworm' >lines
 browse open="$url/apt/" set=torch:2.10 set=cuda:12.8 set=python:3.11 set=gpu:9.0 text='#answer pre' >install
-ok "a clean Debian 12 root" make_root bookworm "$work/root"
 cp "$repo/debkit.sources" want.sources
-ok "the lines for Debian 12, as pasted: $(tr '\n' ';' <lines)" in_root "$work/root" sh -ec "$(cat lines)"
-ok "the source is the one that the page shows" cmp want.sources "$work/root/etc/apt/sources.list.d/debkit.sources"
-ok "the chooser's line, as pasted: $(cat install)" in_root "$work/root" sh -ec "$(cat install)"
-ok "the package is there" in_root "$work/root" dpkg-query -W python3-causal-conv1d-cu128
+for release in bookworm trixie; do
+	browse open="$url/apt/" text="#lines-$release" >lines
+	ok "a clean root of $release" make_root "$release" "$work/$release"
+	ok "its lines, as pasted: $(tr '\n' ';' <lines)" in_root "$work/$release" sh -ec "$(cat lines)"
+	ok "the source is the one that the page shows" cmp want.sources \
+		"$work/$release/etc/apt/sources.list.d/debkit.sources"
+	ok "the chooser's line, as pasted: $(cat install)" in_root "$work/$release" sh -ec "$(cat install)"
+	ok "the package is there" in_root "$work/$release" dpkg-query -W python3-causal-conv1d-cu128
+	umount_root
+done
 
 mkdir raw && make_deb hostile.deb hostile 1.0 && dpkg-deb -R hostile.deb raw
 sed -i 's|^Description:.*|Description: </title><script>document.title="run"</script><img src=x onerror="document.title=1">|
