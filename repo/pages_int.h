@@ -30,11 +30,11 @@ int pages_put(struct pages *p, unsigned phase, const char *name, const struct bu
     struct err *err) _must_check_;
 /*
  * Stages a page: body inside the frame of templates/site/page.html.in. up is the way to the root:
- * "" or "../../". A page of number 1 of several has the plain title.
+ * "" or "../../".
  */
 int pages_put_page(struct pages *p, unsigned phase, const char *name, const char *title,
     const char *up, const struct buf *body, struct err *err) _must_check_;
-/* Links to the pages before and after; name(i) is "index.html" for 1, else "I.html". */
+/* Links to the pages before and after one of several: first is page 1, other + "N.html" page N. */
 void pages_put_numbers(
     struct buf *out, size_t page, size_t pages, const char *first, const char *other);
 /* "2026-11-30", or with time "2026-11-30T07:00:00Z". */
