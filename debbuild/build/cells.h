@@ -82,6 +82,14 @@ const struct built_package *cells_package(const struct cells *c, const char *cud
 void cells_print(const struct cells *c, struct buf *out);
 void cells_print_json(const struct cells *c, struct buf *out);
 void cells_print_html(const struct cells *c, struct buf *out);
+/* The tables and the gaps alone, for a page that others read than who builds. */
+void cells_print_tables(const struct cells *c, const struct matrix *m, struct buf *out);
+/*
+ * JSON for a chooser: packages by CUDA, each cell with the number of its reason (-1: it is there),
+ * and for each known GPU arch and CUDA "" (device code is there), "ptx" or the reason why not.
+ */
+void cells_print_choice(
+    struct arena *a, const struct cells *c, const struct matrix *m, struct buf *out);
 /* One sentence for each group of Pythons with the same answer. */
 void cells_explain(struct arena *a, const struct cells_data *data, const struct cell *v, size_t n,
     struct buf *out);

@@ -12,6 +12,7 @@
 #include "../base/path.h"
 #include "../base/proc.h"
 #include "../base/strv.h"
+#include "../base/subst.h"
 #include "../base/xalloc.h"
 #include "../sign/keyring.h"
 #include "../sign/sources.h"
@@ -22,7 +23,6 @@
 #include "plan.h"
 #include "recipe.h"
 #include "stage_int.h"
-#include "subst.h"
 
 bool stage_has_template(
     const struct stage_context *c, const struct plan_package *pkg, const char *name)

@@ -75,6 +75,25 @@ static void printed_forms(void **state)
 	}
 }
 
+static void for_the_pages_of_a_repository(void **state)
+{
+	struct unit *u = *state;
+	struct world *w = make(u);
+	struct cells c;
+	_cleanup_(buf_done) struct buf tables = BUF_INIT(UNIT_FILE_MAX);
+	_cleanup_(buf_done) struct buf choice = BUF_INIT(UNIT_FILE_MAX);
+	cells_make(&u->a, &w->data, NULL, &c);
+	cells_print_tables(&c, &w->matrix, &tables);
+	cells_print_choice(&u->a, &c, &w->matrix, &choice);
+	unit_golden(u, "matrix-tables.html", &tables);
+	unit_golden(u, "matrix-choice.json", &choice);
+	unit_put(u, "choice.json", buf_str(&choice));
+	assert_string_equal(
+	    unit_sh(u, "python3 -c 'import json; d = json.load(open(\"choice.json\")); "
+		       "print(len(d[\"cells\"]), d[\"packages\"])'"),
+	    arena_printf(&u->a, "%zu {'12.8': 'demo'}", c.n));
+}
+
 static void one_cuda_alone(void **state)
 {
 	struct unit *u = *state;
@@ -157,6 +176,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    CASE(printed_forms),
+	    CASE(for_the_pages_of_a_repository),
 	    CASE(one_cuda_alone),
 	    CASE(every_state_and_reason),
 	    CASE(index_that_was_not_reached),

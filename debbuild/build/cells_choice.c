@@ -1,0 +1,153 @@
+/* The matrix as data for a chooser on a web page. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/arena.h"
+#include "../base/buf.h"
+#include "../base/path.h"
+#include "../base/strv.h"
+#include "built.h"
+#include "cells.h"
+#include "json.h"
+#include "matrix.h"
+#include "recipe.h"
+
+/* The oldest driver that runs programs of a CUDA, by its major (CUDA's release notes, "CUDA
+ * Toolkit and Minimum Required Driver Version for CUDA Minor Version Compatibility"). */
+static const struct {
+	const char *major, *driver;
+} floors[] = {{"12", "525.60.13"}, {"13", "580.65.06"}};
+
+/* The reason as a visitor of a repository needs it, not as who builds one does. */
+static const char *reason(struct arena *a, const struct cell *c, const struct matrix *m)
+{
+	const char *near;
+	switch (c->why) {
+	case CELL_THERE:
+		return "";
+	case CELL_NO_PAIR:
+		near = cells_nearest(a, m, c->torch, c->cuda);
+		return arena_printf(a, "there is no torch %s for CUDA %s here%s%s", c->torch,
+		    c->cuda, *near ? "; nearest: " : "", near);
+	case CELL_NO_PYTHON:
+		return c->reason;
+	default:
+		return arena_printf(a,
+		    "this repository has no build for torch %s, CUDA %s and Python %s", c->torch,
+		    c->cuda, c->python);
+	}
+}
+
+/* "python3-causal-conv1d-cu128": what apt installs. */
+static const char *package_name(struct arena *a, const struct built_package *p)
+{
+	const char *base = path_base(p->path);
+	return arena_strndup(a, base, strcspn(base, "_"));
+}
+
+static bool has_arch(const char *archs, const char *cc, const char *suffix)
+{
+	_cleanup_(strv_done) struct strv v = STRV_INIT;
+	_cleanup_(buf_done) struct buf want = BUF_INIT(64);
+	buf_printf(&want, "%s%s", cc, suffix);
+	strv_split(&v, archs, " ");
+	return strv_has(&v, buf_str(&want));
+}
+
+static bool runs_on(const struct gpu_arch *cubin, const char *cc)
+{
+	for (char **p = cubin->runs_on; p && *p; p++)
+		if (!strcmp(*p, cc))
+			return true;
+	return !strcmp(cubin->cc, cc);
+}
+
+static const char *gpu_verdict(
+    struct arena *a, const struct matrix *m, const struct built_package *p, const char *cc)
+{
+	bool ptx = false;
+	for (size_t i = 0; i < m->n_archs; i++) {
+		const struct gpu_arch *have = &m->archs[i];
+		if (has_arch(p->archs, have->cc, "") && runs_on(have, cc))
+			return "";
+		ptx |= has_arch(p->archs, have->cc, "+PTX") && matrix_compare(have->cc, cc) <= 0;
+	}
+	if (ptx)
+		return "ptx";
+	return arena_printf(
+	    a, "the package has device code for %s, and none that runs on %s", p->archs, cc);
+}
+
+static void put_packages(struct arena *a, const struct cells *c, struct buf *out)
+{
+	bool some = false;
+	buf_puts(out, "{\"packages\":{");
+	for (char **cuda = c->cudas; *cuda; cuda++) {
+		const struct built_package *p = cells_package(c, *cuda);
+		if (!p)
+			continue;
+		buf_printf(out, "%s\"%s\":", some ? "," : "", *cuda);
+		json_string(out, package_name(a, p));
+		some = true;
+	}
+	buf_puts(out, "},\n\"drivers\":{");
+	for (size_t i = 0; i < ARRAY_SIZE(floors); i++)
+		buf_printf(out, "%s\"%s\":\"%s\"", i ? "," : "", floors[i].major, floors[i].driver);
+	buf_puts(out, "},\n");
+}
+
+static void put_cells(
+    struct arena *a, const struct cells *c, const struct matrix *m, struct buf *out)
+{
+	_cleanup_(strv_done) struct strv reasons = STRV_INIT;
+	buf_puts(out, "\"cells\":[");
+	for (size_t i = 0; i < c->n; i++) {
+		const struct cell *cell = &c->v[i];
+		const char *why = reason(a, cell, m);
+		int at = -1;
+		for (size_t k = 0; k < reasons.n && at < 0 && *why; k++)
+			at = strcmp(reasons.v[k], why) ? -1 : (int)k;
+		if (at < 0 && *why) {
+			at = (int)reasons.n;
+			strv_add(&reasons, why);
+		}
+		buf_printf(out, "%s[\"%s\",\"%s\",\"%s\",%d]", i ? "," : "", cell->torch,
+		    cell->cuda, cell->python, at);
+	}
+	buf_puts(out, "],\n\"reasons\":[");
+	for (size_t k = 0; k < reasons.n; k++) {
+		buf_puts(out, k ? "," : "");
+		json_string(out, reasons.v[k]);
+	}
+	buf_puts(out, "],\n");
+}
+
+static void put_gpus(
+    struct arena *a, const struct cells *c, const struct matrix *m, struct buf *out)
+{
+	buf_puts(out, "\"gpus\":[");
+	for (size_t i = 0; i < m->n_archs; i++) {
+		bool some = false;
+		buf_printf(out, "%s[\"%s\",", i ? ",\n" : "", m->archs[i].cc);
+		json_string(out, m->archs[i].name);
+		buf_puts(out, ",{");
+		for (char **cuda = c->cudas; *cuda; cuda++) {
+			const struct built_package *p = cells_package(c, *cuda);
+			if (!p)
+				continue;
+			buf_printf(out, "%s\"%s\":", some ? "," : "", *cuda);
+			json_string(out, gpu_verdict(a, m, p, m->archs[i].cc));
+			some = true;
+		}
+		buf_puts(out, "}]");
+	}
+	buf_puts(out, "]}\n");
+}
+
+void cells_print_choice(
+    struct arena *a, const struct cells *c, const struct matrix *m, struct buf *out)
+{
+	put_packages(a, c, out);
+	put_cells(a, c, m, out);
+	put_gpus(a, c, m, out);
+}
