@@ -316,7 +316,7 @@ int pack_package(struct arena *a, const struct stage_context *c, const struct pl
 		return -1;
 	if (deb_write(&spec, fresh, err) < 0)
 		return err_wrap(err, "cannot pack %s", pkg->name);
-	if (c->sign_key && debsig_sign(fresh, fresh, c->sign_key, err) < 0)
+	if (c->sign_key && !c->no_sign && debsig_sign(fresh, fresh, c->sign_key, err) < 0)
 		return err_wrap(err, "cannot sign %s", pkg->name);
 	if (check_result(fresh, res, err) < 0)
 		return err_wrap(err,

@@ -15,11 +15,14 @@
 #include "../base/strv.h"
 #include "../base/xalloc.h"
 #include "../sign/keyring.h"
+#include "../deb/stanza.h"
 #include "abi_prove.h"
+#include "buildenv.h"
 #include "inputs.h"
 #include "lockfile.h"
 #include "ninja.h"
 #include "pack.h"
+#include "papers.h"
 #include "stage.h"
 
 /* Room that work needs before it starts: the inputs, and the outputs for each GPU arch. */
@@ -39,13 +42,14 @@ static const char *keyring_version(struct arena *a, const struct key_info *k)
 	    made.tm_mday, ends.tm_year + 1900, ends.tm_mon + 1, ends.tm_mday);
 }
 
-static int find_key(struct arena *a, const char *fpr, struct pipeline_plan *out,
+static int find_key(struct arena *a, const struct pipeline_request *r, struct pipeline_plan *out,
     struct selection *sel, struct err *err)
 {
+	const char *fpr = r->sign_key;
 	struct key_info k;
 	if (keyring_find(fpr, &k, a, err) < 0 || keyring_check(fpr, err) < 0)
 		return -1;
-	if (!k.secret)
+	if (!k.secret && !r->no_sign)
 		return err_set(
 		    err, ERR_TRUST, "the secret key of %s is not in this GNUPGHOME", k.fpr);
 	out->sign_key = arena_strdup(a, k.fpr);
@@ -65,7 +69,7 @@ int pipeline_plan(
 	if (matrix_load(a, templates, &out->matrix, err) < 0 ||
 	    recipe_load(a, templates, r->recipe, &out->recipe, err) < 0 ||
 	    lockfile_load(a, lock_path, &out->lock, err) < 0 ||
-	    (r->sign_key && find_key(a, r->sign_key, out, &sel, err) < 0) ||
+	    (r->sign_key && find_key(a, r, out, &sel, err) < 0) ||
 	    host_gather(a, &out->recipe, &out->matrix, &sel, r->toolchain, &out->host, err) < 0)
 		return -1;
 	return plan_make(
@@ -77,7 +81,8 @@ static bool all_current(
     struct arena *a, const struct stage_context *c, const char *out, struct pack_result *results)
 {
 	for (size_t i = 0; i < c->plan->n_packages; i++)
-		if (!pack_is_current(a, c, &c->plan->packages[i], out, &results[i]))
+		if (!pack_is_current(a, c, &c->plan->packages[i], out, &results[i]) ||
+		    (!c->no_sign && !papers_are_current(c, &results[i])))
 			return false;
 	return true;
 }
@@ -100,7 +105,7 @@ static int compile(struct arena *a, const struct pipeline_request *r, const stru
     const struct pipeline_events *events, struct partial *out, struct err *err)
 {
 	_cleanup_(ninja_result_done) struct ninja_result res = NINJA_RESULT_INIT;
-	_free_ char *objects = path_join(c->cache, "object");
+	_free_ char *objects = path_join(c->cache, r->objects ? r->objects : "object");
 	_free_ char *graph = path_join(c->work, "build.ninja");
 	_cleanup_(buf_done) struct buf text = BUF_INIT(PATH_READ_MAX);
 	char program[4096];
@@ -108,7 +113,7 @@ static int compile(struct arena *a, const struct pipeline_request *r, const stru
 	if (n < 0)
 		return err_sys(err, "cannot tell where debkit itself lies");
 	program[n] = '\0';
-	if (access(c->cache, W_OK) == 0 && path_mkdirs(objects, err) < 0)
+	if ((r->objects || access(c->cache, W_OK) == 0) && path_mkdirs(objects, err) < 0)
 		return -1;
 	ninja_write(c->plan, program, objects, r->launcher, &text);
 	if (buf_check(&text, "build.ninja", err) < 0 ||
@@ -190,6 +195,21 @@ static int fetch(
 	return inputs_fetch(p, cache, &report, err);
 }
 
+/* Papers for the packages that lack them; this machine is described once for all. */
+static int write_papers(struct arena *a, const struct stage_context *c,
+    const struct pack_result *results, struct err *err)
+{
+	struct stanza env = {0};
+	for (size_t i = 0; i < c->plan->n_packages && !c->no_sign; i++) {
+		if (papers_are_current(c, &results[i]))
+			continue;
+		if ((!env.n && buildenv_read(a, c->plan, c->work, &env, err) < 0) ||
+		    papers_write(a, c, &c->plan->packages[i], &results[i], &env, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int pack(struct arena *a, const struct stage_context *c, const char *dir,
     const struct pipeline_events *events, struct pack_result *results, struct err *err)
 {
@@ -201,7 +221,7 @@ static int pack(struct arena *a, const struct stage_context *c, const char *dir,
 		if (pack_package(a, c, pkg, dir, &results[i], err) < 0)
 			return -1;
 	}
-	return 0;
+	return write_papers(a, c, results, err);
 }
 
 /* Names that go into build.ninja and into lists of files, one on each line. */
@@ -272,6 +292,7 @@ int pipeline_build(struct arena *a, const struct pipeline_request *r,
 	    .cache = cache,
 	    .work = work,
 	    .sign_key = pp.sign_key,
+	    .no_sign = r->no_sign,
 	    .repo_url = r->repo_url,
 	    .proof_id = proof_id(a, &pp)};
 	if (clock_source_date(pp.recipe.date, &c.date, err) < 0 ||

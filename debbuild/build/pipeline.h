@@ -26,6 +26,8 @@ struct pipeline_request {
 	const char *repo_url; /* for debkit-archive-keyring's .sources file, or NULL */
 	const char *launcher; /* words put before each step's command, or NULL */
 	bool compile_only;    /* stop when all steps are done: fill the cache, make no package */
+	bool no_sign; /* sign_key is only named, as for a rebuild: no signatures, no papers */
+	const char *objects; /* an object cache of its own, or NULL: the user's */
 };
 
 struct pipeline_events {

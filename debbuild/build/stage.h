@@ -19,6 +19,7 @@ struct stage_context {
 	const struct plan *plan;
 	const char *templates, *cache, *work;
 	const char *sign_key;		/* fingerprint, or NULL */
+	bool no_sign;			/* the key is named, but signs nothing */
 	const char *repo_url;		/* for the .sources file, or NULL: none is shipped */
 	time_t date;			/* SOURCE_DATE_EPOCH */
 	const struct abi_proof *proofs; /* of each binding of the plan; NULL until proved */

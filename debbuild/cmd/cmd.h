@@ -42,6 +42,7 @@ extern const struct cmd cmd_lock;
 extern const struct cmd cmd_matrix;
 extern const struct cmd cmd_plan;
 extern const struct cmd cmd_publish;
+extern const struct cmd cmd_rebuild;
 extern const struct cmd cmd_refresh;
 extern const struct cmd cmd_remove;
 extern const struct cmd cmd_sign;

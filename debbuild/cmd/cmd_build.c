@@ -5,6 +5,7 @@
 #include "../base/err.h"
 #include "../base/log.h"
 #include "../build/pack.h"
+#include "build_events.h"
 #include "build_opts.h"
 #include "cmd.h"
 
@@ -26,32 +27,6 @@ static const struct opt opts[] = {BUILD_FILTER_OPTS(b),
     {"quiet", 'q', OPT_FLAG, NULL, "no progress and no notes", &quiet},
     {NULL, 0, OPT_END, NULL, NULL, NULL}};
 
-static void on_note(void *arg, const char *text)
-{
-	(void)arg;
-	log_note("%s", text);
-}
-
-static void on_warn(void *arg, const char *text)
-{
-	(void)arg;
-	log_warn("%s", text);
-}
-
-static void on_bytes(void *arg, const char *what, uint64_t done, uint64_t total)
-{
-	(void)arg;
-	char text[300];
-	snprintf(text, sizeof text, "MB of %s", what);
-	log_progress((size_t)(done >> 20), (size_t)(total >> 20), text, -1);
-}
-
-static void on_progress(void *arg, size_t done, size_t total, const char *what, double left_s)
-{
-	(void)arg;
-	log_progress(done, total, what, left_s);
-}
-
 static int run(const struct strv *operands, struct err *err)
 {
 	(void)operands;
@@ -68,10 +43,8 @@ static int run(const struct strv *operands, struct err *err)
 	r.out = out;
 	r.launcher = launcher;
 	r.compile_only = compile_only;
-	const struct pipeline_events events = {
-	    .note = on_note, .warn = on_warn, .bytes = on_bytes, .progress = on_progress};
 	struct pipeline_result res;
-	if (pipeline_build(&a, &r, &events, &res, err) < 0)
+	if (pipeline_build(&a, &r, &build_events, &res, err) < 0)
 		return -1;
 	log_progress_end();
 	if (!res.did_work)

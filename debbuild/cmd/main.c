@@ -26,6 +26,7 @@ static const struct cmd *const commands[] = {
     &cmd_matrix,
     &cmd_plan,
     &cmd_publish,
+    &cmd_rebuild,
     &cmd_refresh,
     &cmd_remove,
     &cmd_sign,
