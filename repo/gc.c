@@ -10,6 +10,7 @@
 #include "../debbuild/base/path.h"
 #include "../debbuild/base/txn.h"
 #include "../debbuild/base/xalloc.h"
+#include "papers.h"
 
 struct work {
 	const struct gc_spec *spec;
@@ -37,6 +38,7 @@ static int take_deb(void *arg, const struct deb_row *d, bool listed, struct err 
 	struct work *w = arg;
 	if (listed || d->unlisted > w->young) {
 		strv_add(&w->needed, d->path);
+		papers_names(d->path, &w->needed);
 		w->result->kept += !listed;
 		return 0;
 	}
@@ -46,6 +48,7 @@ static int take_deb(void *arg, const struct deb_row *d, bool listed, struct err 
 	}
 	w->rows[w->n_rows++] = d->id;
 	strv_add(&w->condemned, d->path);
+	papers_names(d->path, &w->condemned);
 	return 0;
 }
 
@@ -79,8 +82,19 @@ static bool has(const struct strv *sorted, const char *path)
 	       bsearch(&path, sorted->v, sorted->n, sizeof *sorted->v, by_text) != NULL;
 }
 
-/* Files below dir whose path holds part: those that nothing needs are garbage. */
-static int sweep(struct work *w, const char *dir, const char *part, struct err *err)
+static bool is_pool_file(const char *path)
+{
+	return strstr(path, ".deb") != NULL || papers_is(path);
+}
+
+static bool is_by_hash(const char *path)
+{
+	return strstr(path, "/by-hash/") != NULL;
+}
+
+/* Files below dir of that kind: those that nothing needs are garbage. */
+static int sweep(
+    struct work *w, const char *dir, bool (*is_kind)(const char *path), struct err *err)
 {
 	_cleanup_(strv_done) struct strv names = STRV_INIT;
 	_free_ char *top = path_join(w->repo.root, dir);
@@ -90,7 +104,7 @@ static int sweep(struct work *w, const char *dir, const char *part, struct err *
 		_free_ char *path = path_join(dir, names.v[i]);
 		_free_ char *file = path_join(w->repo.root, path);
 		struct stat st;
-		if (!strstr(path, part) || has(&w->needed, path) || lstat(file, &st) < 0)
+		if (!is_kind(path) || has(&w->needed, path) || lstat(file, &st) < 0)
 			continue;
 		if (!has(&w->condemned, path) && st.st_ctim.tv_sec > w->young) {
 			w->result->kept++;
@@ -152,7 +166,7 @@ int gc_run(const struct gc_spec *spec, struct gc_result *res, struct err *err)
 			return -1;
 	strv_sort(&w.needed);
 	strv_sort(&w.condemned);
-	if (sweep(&w, "pool", ".deb", err) < 0 || sweep(&w, "dists", "/by-hash/", err) < 0)
+	if (sweep(&w, "pool", is_pool_file, err) < 0 || sweep(&w, "dists", is_by_hash, err) < 0)
 		return -1;
 	return spec->remove ? remove_garbage(&w, err) : 0;
 }

@@ -8,6 +8,7 @@
 #include "../debbuild/base/txn.h"
 #include "admit.h"
 #include "keep.h"
+#include "papers.h"
 #include "phase.h"
 #include "site.h"
 
@@ -136,10 +137,12 @@ static int admit(struct work *w, struct err *err)
 /* Most copies were staged while the files were read; some could not be. */
 static int stage_debs(struct work *w, struct pkg_list *list, struct err *err)
 {
-	for (size_t i = 0; i < list->n; i++)
-		if (list->v[i].from && !list->v[i].staged &&
-		    admit_stage(&w->change, &list->v[i], err) < 0)
+	for (size_t i = 0; i < list->n; i++) {
+		struct pkg *p = &list->v[i];
+		if ((p->from && !p->staged && admit_stage(&w->change, p, err) < 0) ||
+		    papers_stage(w->change.txn, p, err) < 0)
 			return -1;
+	}
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 /* debkit rebuild: is a package what its .buildinfo says it was made from? */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,23 +74,17 @@ static int note_cells(struct arena *a, const struct rebuild_result *res, struct 
 	return 0;
 }
 
-static int run(const struct strv *operands, struct err *err)
+/* One after another in the same folder: what one build makes serves the next. */
+static int rebuild(const char *buildinfo, const char *dir, struct err *err)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
-	_cleanup_(remove_work) char *temporary = NULL;
 	struct rebuild_result res;
-	log_set_quiet(quiet);
-	if (record && cached)
-		return err_set(
-		    err, ERR_USAGE, "--record needs a whole rebuild: leave --cached out");
-	if (!work && make_temporary(&temporary, err) < 0)
-		return -1;
-	struct rebuild_spec spec = {.buildinfo = operands->v[0],
+	struct rebuild_spec spec = {.buildinfo = buildinfo,
 	    .deb = deb,
 	    .keyring = keyring,
 	    .unsigned_ok = unsigned_ok,
 	    .cached = cached,
-	    .work = work ? work : temporary,
+	    .work = dir,
 	    .events = &build_events};
 	if (rebuild_run(&a, &spec, &res, err) < 0)
 		return -1;
@@ -102,11 +97,30 @@ static int run(const struct strv *operands, struct err *err)
 	return record ? note_cells(&a, &res, err) : 0;
 }
 
-const struct cmd cmd_rebuild = {"rebuild", "make a package again and compare it", "FILE.buildinfo",
-    "Builds what FILE.buildinfo describes: the same recipe, CUDA, torches, Pythons, GPU archs, "
+static int run(const struct strv *operands, struct err *err)
+{
+	_cleanup_(remove_work) char *temporary = NULL;
+	log_set_quiet(quiet);
+	if (record && cached)
+		return err_set(
+		    err, ERR_USAGE, "--record needs a whole rebuild: leave --cached out");
+	if (deb && operands->n > 1)
+		return err_set(err, ERR_USAGE, "--deb goes with one .buildinfo");
+	if (!work && make_temporary(&temporary, err) < 0)
+		return -1;
+	for (size_t i = 0; i < operands->n; i++)
+		if (rebuild(operands->v[i], work ? work : temporary, err) < 0)
+			return -1;
+	return 0;
+}
+
+const struct cmd cmd_rebuild = {"rebuild", "make a package again and compare it",
+    "FILE.buildinfo...",
+    "Builds what each FILE.buildinfo describes: the same recipe, CUDA, torches, Pythons, GPU "
+    "archs, "
     "compiler and date, from the inputs that templates/lock pins. Compares the new package with "
     "the old one, byte for byte but for the signature. Exits with 1 and the first difference if "
     "they are not the same. Everything is compiled again, in a folder of its own, unless --cached "
     "is given. The signature of the .buildinfo is checked first. No secret key is needed, only "
     "the public one: the keyring package holds it.",
-    opts, 1, 1, run};
+    opts, 1, SIZE_MAX, run};
