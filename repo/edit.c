@@ -45,6 +45,9 @@ static int commit(struct work *w, struct err *err)
 	if (w->spec->sign_keys->n &&
 	    site_set_keys(&s->keys, w->spec->sign_keys, &keys_changed, err) < 0)
 		return -1;
+	if ((w->change.release_only || keys_changed) &&
+	    site_keys_differ(&w->arena, &w->repo, s, &keys_changed, err) < 0)
+		return -1;
 	if (site_stage(&w->arena, w->change.txn, &w->repo, s, keys_changed, NULL, &staged, err) < 0)
 		return -1;
 	return change_commit(&w->change, err);

@@ -66,9 +66,12 @@ static int set_keys(struct work *w, struct err *err)
 	if (!spec->no_sign && !spec->sign_keys->n && !s->keys.n)
 		return err_set(err, ERR_USAGE,
 		    "no key to sign with: give --sign-key FINGERPRINT, or --unsigned for a test");
-	if (!spec->sign_keys->n)
-		return 0;
-	return site_set_keys(&s->keys, spec->sign_keys, &w->keys_changed, err);
+	if (spec->sign_keys->n &&
+	    site_set_keys(&s->keys, spec->sign_keys, &w->keys_changed, err) < 0)
+		return -1;
+	return spec->sign_keys->n || spec->url
+		   ? site_keys_differ(&w->arena, &w->repo, s, &w->keys_changed, err)
+		   : 0;
 }
 
 static int set_all(struct work *w, struct err *err)

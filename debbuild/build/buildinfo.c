@@ -60,6 +60,12 @@ static void set_request(struct arena *a, const struct papers_facts *f, struct st
 	stanza_set(a, s, "Debkit-Toolchain", p->host->route == ROUTE_NVCC ? "nvcc" : "clang");
 	if (f->c->sign_key)
 		stanza_set(a, s, "Debkit-Signing-Key", f->c->sign_key);
+	if (f->c->keys && f->c->keys->n > 1) {
+		_cleanup_(strv_done) struct strv next = STRV_INIT;
+		for (size_t i = 1; i < f->c->keys->n; i++)
+			strv_add(&next, f->c->keys->v[i]);
+		set_words(a, s, "Debkit-Next-Keys", &next);
+	}
 	if (f->c->repo_url)
 		stanza_set(a, s, "Debkit-Repository-Url", f->c->repo_url);
 	stanza_set(

@@ -81,8 +81,10 @@ static void make_key(
 	}
 	if (!strcmp(pkg->kind, "keyring")) {
 		_cleanup_(buf_done) struct buf exported = BUF_INIT(TEXT_MAX);
-		if (keyring_export(c->sign_key, false, &exported, NULL) == 0)
-			digest_update(d, buf_str(&exported), exported.len);
+		for (size_t i = 0; i < c->keys->n; i++)
+			if (keyring_export(c->keys->v[i], false, &exported, NULL) == 0)
+				feed(d, c->keys->v[i]);
+		digest_update(d, buf_str(&exported), exported.len);
 		feed(d, c->repo_url);
 	}
 	feed(d, p->sdist->sha256);

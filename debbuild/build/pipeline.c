@@ -29,32 +29,67 @@
 #define SPACE_INPUTS	((uint64_t)500 << 20)
 #define SPACE_EACH_ARCH ((uint64_t)150 << 20)
 
-/* Grows with the key's life: a renewed expiry or a newer key is a newer package. */
-static const char *keyring_version(struct arena *a, const struct key_info *k)
+/*
+ * Grows with the keys: by the newest subkey's time, then by the time to which it lives. While the
+ * next keys are only shipped, it is less than it will be when they alone are left.
+ */
+static const char *keyring_version(struct arena *a, time_t made, time_t expires, bool overlap)
 {
-	struct tm made, ends;
-	gmtime_r(&k->created, &made);
-	if (!k->expires)
-		return arena_printf(
-		    a, "%d.%02d.%02d-1", made.tm_year + 1900, made.tm_mon + 1, made.tm_mday);
-	gmtime_r(&k->expires, &ends);
-	return arena_printf(a, "%d.%02d.%02d+%d.%02d.%02d-1", made.tm_year + 1900, made.tm_mon + 1,
-	    made.tm_mday, ends.tm_year + 1900, ends.tm_mon + 1, ends.tm_mday);
+	struct tm tm, ends;
+	gmtime_r(&made, &tm);
+	const char *text = arena_printf(a, "%d.%02d.%02d.%02d%02d%02d", tm.tm_year + 1900,
+	    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+	if (expires) {
+		gmtime_r(&expires, &ends);
+		text = arena_printf(
+		    a, "%s+%d.%02d.%02d", text, ends.tm_year + 1900, ends.tm_mon + 1, ends.tm_mday);
+	}
+	return arena_printf(a, "%s%s-1", text, overlap ? "~overlap" : "");
+}
+
+/* Finds a key that is fit to sign, and adds it to those of the keyring package. */
+static int take_key(struct arena *a, const char *fpr, struct pipeline_plan *out, struct key_info *k,
+    struct err *err)
+{
+	if (keyring_find(fpr, k, a, err) < 0 || keyring_check(fpr, err) < 0)
+		return -1;
+	if (!strv_has(&out->keys, k->fpr))
+		strv_add(&out->keys, k->fpr);
+	return 0;
 }
 
 static int find_key(struct arena *a, const struct pipeline_request *r, struct pipeline_plan *out,
     struct selection *sel, struct err *err)
 {
-	const char *fpr = r->sign_key;
-	struct key_info k;
-	if (keyring_find(fpr, &k, a, err) < 0 || keyring_check(fpr, err) < 0)
+	struct key_info k, next;
+	if (take_key(a, r->sign_key, out, &k, err) < 0)
 		return -1;
 	if (!k.secret && !r->no_sign)
 		return err_set(
 		    err, ERR_TRUST, "the secret key of %s is not in this GNUPGHOME", k.fpr);
 	out->sign_key = arena_strdup(a, k.fpr);
-	sel->keyring_version = keyring_version(a, &k);
+	time_t made = k.created, expires = k.expires;
+	for (size_t i = 0; r->next_keys && i < r->next_keys->n; i++) {
+		if (take_key(a, r->next_keys->v[i], out, &next, err) < 0)
+			return -1;
+		if (next.created > made) {
+			made = next.created;
+			expires = next.expires;
+		}
+	}
+	sel->keyring_version = keyring_version(a, made, expires, out->keys.n > 1);
 	return 0;
+}
+
+/* Leaves the keyring package alone in the plan. */
+static int keep_keyring(struct plan *p, struct err *err)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < p->n_packages; i++)
+		if (!strcmp(p->packages[i].kind, "keyring"))
+			p->packages[kept++] = p->packages[i];
+	p->n_packages = kept;
+	return kept ? 0 : err_set(err, ERR_USAGE, "without a key there is no keyring package");
 }
 
 int pipeline_plan(
@@ -72,8 +107,15 @@ int pipeline_plan(
 	    (r->sign_key && find_key(a, r, out, &sel, err) < 0) ||
 	    host_gather(a, &out->recipe, &out->matrix, &sel, r->toolchain, &out->host, err) < 0)
 		return -1;
-	return plan_make(
-	    a, &out->recipe, &out->matrix, &out->lock, &out->host, &sel, &out->plan, err);
+	if (plan_make(
+		a, &out->recipe, &out->matrix, &out->lock, &out->host, &sel, &out->plan, err) < 0)
+		return -1;
+	return r->keyring_only ? keep_keyring(&out->plan, err) : 0;
+}
+
+void pipeline_plan_done(struct pipeline_plan *p)
+{
+	strv_done(&p->keys);
 }
 
 /* All packages stand there, made from what the plan says. */
@@ -264,6 +306,9 @@ static int build(struct arena *a, const struct pipeline_request *r, const struct
 {
 	if (check_places(c->plan, dir, c->cache, err) < 0)
 		return -1;
+	if (r->keyring_only)
+		return path_mkdirs(c->work, err) < 0 ? -1
+						     : pack(a, c, dir, events, out->packages, err);
 	note_compiler(&pp->host, events);
 	if (fetch(c->plan, c->cache, events, err) < 0 ||
 	    inputs_link(c->plan, c->cache, c->work, err) < 0 ||
@@ -278,7 +323,7 @@ static int build(struct arena *a, const struct pipeline_request *r, const struct
 int pipeline_build(struct arena *a, const struct pipeline_request *r,
     const struct pipeline_events *events, struct pipeline_result *out, struct err *err)
 {
-	struct pipeline_plan pp;
+	_cleanup_(pipeline_plan_done) struct pipeline_plan pp = {0};
 	_close_ int lock = -1;
 	_free_ char *dir = path_absolute(r->out, err);
 	_free_ char *cache = path_cache_dir(err);
@@ -293,6 +338,7 @@ int pipeline_build(struct arena *a, const struct pipeline_request *r,
 	    .work = work,
 	    .sign_key = pp.sign_key,
 	    .no_sign = r->no_sign,
+	    .keys = &pp.keys,
 	    .repo_url = r->repo_url,
 	    .proof_id = proof_id(a, &pp)};
 	if (clock_source_date(pp.recipe.date, &c.date, err) < 0 ||

@@ -26,7 +26,7 @@ struct work {
 	struct arena *a;
 	const struct rebuild_spec *spec;
 	struct stanza info;
-	struct strv torches, pythons, archs;
+	struct strv torches, pythons, archs, next_keys;
 	char sha256[SHA256_HEX], unsigned_sha256[SHA256_HEX];
 	const char *file; /* name of the .deb */
 };
@@ -36,6 +36,7 @@ static void work_done(struct work *w)
 	strv_done(&w->torches);
 	strv_done(&w->pythons);
 	strv_done(&w->archs);
+	strv_done(&w->next_keys);
 }
 
 /* Checks the clear-signed text by the first key of the file that made its signature. */
@@ -175,6 +176,7 @@ static int make_request(
 	split(w, "Debkit-Torch", &w->torches);
 	split(w, "Debkit-Python", &w->pythons);
 	split(w, "Debkit-Cuda-Archs", &w->archs);
+	split(w, "Debkit-Next-Keys", &w->next_keys);
 	*r = (struct pipeline_request){.recipe = res->recipe,
 	    .selection = {.cuda = res->cuda,
 		.torches = &w->torches,
@@ -183,6 +185,8 @@ static int make_request(
 	    .out = w->spec->work,
 	    .sign_key = stanza_get(&w->info, "Debkit-Signing-Key"),
 	    .repo_url = stanza_get(&w->info, "Debkit-Repository-Url"),
+	    .next_keys = &w->next_keys,
+	    .keyring_only = str_eq(res->package, "debkit-archive-keyring"),
 	    .no_sign = true};
 	if (!w->spec->cached)
 		r->objects = arena_printf(w->a, "%s/object", w->spec->work);
@@ -194,7 +198,7 @@ static int make_request(
 static int compare_tools(struct work *w, const struct pipeline_request *r, struct err *err)
 {
 	const struct pipeline_events *ev = w->spec->events;
-	struct pipeline_plan pp;
+	_cleanup_(pipeline_plan_done) struct pipeline_plan pp = {0};
 	if (pipeline_plan(w->a, r, &pp, err) < 0)
 		return -1;
 	const struct {

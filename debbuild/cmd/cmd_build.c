@@ -11,7 +11,8 @@
 
 static struct build_opts b;
 static const char *out = "out", *launcher;
-static bool no_sign, quiet, compile_only;
+static bool no_sign, quiet, compile_only, keyring_only;
+static struct strv next_keys = STRV_INIT;
 
 static const struct opt opts[] = {BUILD_FILTER_OPTS(b),
     {"out", 'o', OPT_STRING, "DIR", "where the .deb files go; default: out", &out},
@@ -20,6 +21,9 @@ static const struct opt opts[] = {BUILD_FILTER_OPTS(b),
     {"unsigned", 0, OPT_FLAG, NULL, "do not sign, and make no keyring package", &no_sign},
     {"repo-url", 0, OPT_STRING, "URL",
 	"where the repository will be served, for debkit-archive-keyring", &b.repo_url},
+    {"next-key", 0, OPT_LIST, "FPR[,FPR...]",
+	"keys that will sign later: debkit-archive-keyring holds them already", &next_keys},
+    {"keyring-only", 0, OPT_FLAG, NULL, "only make debkit-archive-keyring", &keyring_only},
     {"launcher", 0, OPT_STRING, "WORDS", "put before each compile command, such as 'srun -n1'",
 	&launcher},
     {"compile-only", 0, OPT_FLAG, NULL, "fill the cache, make no package; needs no key",
@@ -43,6 +47,8 @@ static int run(const struct strv *operands, struct err *err)
 	r.out = out;
 	r.launcher = launcher;
 	r.compile_only = compile_only;
+	r.next_keys = &next_keys;
+	r.keyring_only = keyring_only;
 	struct pipeline_result res;
 	if (pipeline_build(&a, &r, &build_events, &res, err) < 0)
 		return -1;

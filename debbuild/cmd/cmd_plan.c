@@ -20,7 +20,7 @@ static int run(const struct strv *operands, struct err *err)
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	_cleanup_(buf_done) struct buf out = BUF_INIT((size_t)256 << 20);
 	struct pipeline_request r;
-	struct pipeline_plan pp;
+	_cleanup_(pipeline_plan_done) struct pipeline_plan pp = {0};
 	if (build_opts_request(&b, &r, err) < 0 || pipeline_plan(&a, &r, &pp, err) < 0)
 		return -1;
 	if (json)

@@ -37,26 +37,24 @@ debian_reads() { # FILE.buildinfo
 	assert b.get_build_date().year >= 2026 and "LC_ALL" in b.get_environment()
 	Y
 }
-seal_holds() { # FILE.intoto.json: DSSE's encoding, gpgv, and in-toto's Statement
-	py - "$1" <<-'Y' && gpgv --keyring ./ring.gpg dsse.sig dsse.text && py -c '
-	import hashlib, json, sys
-	for s in json.load(open("statement"))["subject"]:
-	    assert hashlib.sha256(open("out/" + s["name"], "rb").read()).hexdigest() == s["digest"]["sha256"], s'
-	import base64, json, sys
-	e = json.load(open(sys.argv[1]))
-	body = base64.b64decode(e["payload"], validate=True)
-	kind = e["payloadType"].encode()
-	open("dsse.text", "wb").write(b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(body), body))
-	open("dsse.sig", "wb").write(base64.b64decode(e["signatures"][0]["sig"], validate=True))
-	open("statement", "wb").write(body)
-	from google.protobuf.json_format import Parse
-	from in_toto_attestation.v1 import statement_pb2, statement
-	pb = Parse(body, statement_pb2.Statement())
-	st = statement.Statement(list(pb.subject), pb.predicate_type, dict(json.loads(body)["predicate"]))
-	st.validate()
-	assert len(pb.subject) == 3 and pb.predicate_type == "https://slsa.dev/provenance/v1"
-	Y
-}
+cat >seal.py <<'Y'
+import base64, hashlib, json, sys
+from google.protobuf.json_format import Parse
+from in_toto_attestation.v1 import statement_pb2, statement
+e = json.load(open(sys.argv[1]))
+body = base64.b64decode(e["payload"], validate=True)
+kind = e["payloadType"].encode()
+open("dsse.text", "wb").write(b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(body), body))
+open("dsse.sig", "wb").write(base64.b64decode(e["signatures"][0]["sig"], validate=True))
+pb = Parse(body, statement_pb2.Statement())
+statement.Statement(list(pb.subject), pb.predicate_type, json.loads(body)["predicate"]).validate()
+assert len(pb.subject) == 3 and pb.predicate_type == "https://slsa.dev/provenance/v1"
+for s in pb.subject:
+    with open("out/" + s.name, "rb") as f:
+        assert hashlib.sha256(f.read()).hexdigest() == s.digest["sha256"], s
+Y
+# FILE.intoto.json: DSSE's encoding by gpgv, the Statement by in-toto's own library
+seal_holds() { py seal.py "$1" && gpgv --keyring ./ring.gpg dsse.sig dsse.text; }
 for deb in out/*.deb; do
 	f=${deb%.deb} name=$(basename "$deb" | cut -d_ -f1)
 	ok "$name: dpkg reads the .buildinfo, and its digest is the package's" dpkg_reads "$f.buildinfo"
