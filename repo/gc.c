@@ -11,6 +11,8 @@
 #include "../debbuild/base/txn.h"
 #include "../debbuild/base/xalloc.h"
 #include "papers.h"
+#include "retention.h"
+#include "snapshot.h"
 
 struct work {
 	const struct gc_spec *spec;
@@ -148,6 +150,32 @@ static int remove_garbage(struct work *w, struct err *err)
 	return 0;
 }
 
+/* Snapshots that are older than their suite says; the next opening sees that they are gone. */
+static int expire_snapshots(struct work *w, const struct strv *names, struct err *err)
+{
+	const struct gc_spec *spec = w->spec;
+	for (size_t i = 0; i < names->n; i++) {
+		_cleanup_(suite_done) struct suite s = {0};
+		struct retention keep;
+		if (suite_load(&w->arena, spec->repo.root, names->v[i], &s, err) < 0)
+			return -1;
+		if (!s.snapshot_of)
+			continue;
+		time_t days = (clock_now() - s.date) / 86400;
+		if (retention_load(spec->repo.root, s.snapshot_of, &keep, err) < 0)
+			return -1;
+		if (!keep.snapshot_days || days <= (time_t)keep.snapshot_days)
+			continue;
+		w->result->snapshots++;
+		if (spec->report_snapshot)
+			spec->report_snapshot(names->v[i], (unsigned)days);
+		if (spec->remove &&
+		    snapshot_remove(spec->repo.root, names->v[i], s.snapshot_of, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int gc_run(const struct gc_spec *spec, struct gc_result *res, struct err *err)
 {
 	*res = (struct gc_result){0};
@@ -159,7 +187,7 @@ int gc_run(const struct gc_spec *spec, struct gc_result *res, struct err *err)
 	_cleanup_(strv_done) struct strv suites = STRV_INIT;
 	if (repo_open(&w.repo, &spec->repo, err) < 0 ||
 	    state_each_deb(w.repo.state, take_deb, &w, err) < 0 ||
-	    state_suites(w.repo.state, &suites, err) < 0)
+	    state_suites(w.repo.state, &suites, err) < 0 || expire_snapshots(&w, &suites, err) < 0)
 		return -1;
 	for (size_t i = 0; i < suites.n; i++)
 		if (take_by_hash(&w, suites.v[i], err) < 0)

@@ -10,7 +10,10 @@
 #include "keep.h"
 #include "papers.h"
 #include "phase.h"
+#include "retention.h"
 #include "site.h"
+#include "snapshot.h"
+#include "withdraw.h"
 
 struct work {
 	const struct publish_spec *spec;
@@ -82,6 +85,8 @@ static int set_all(struct work *w, struct err *err)
 	set_text(w, &s->origin, spec->origin);
 	set_text(w, &s->label, spec->label);
 	set_text(w, &s->description, spec->description);
+	if (spec->url)
+		set_text(w, &s->snapshots, snapshot_url(&w->arena, spec->url));
 	if (spec->valid_days >= 0 && s->valid_days != (unsigned)spec->valid_days) {
 		s->valid_days = (unsigned)spec->valid_days;
 		w->touched = true;
@@ -166,10 +171,14 @@ static int publish_locked(struct work *w, struct publish_result *res, struct err
 	if (change_open(c, &w->repo, &w->arena, spec->suite, CHANGE_NEW, err) < 0 ||
 	    set_all(w, err) < 0 || admit(w, err) < 0)
 		return -1;
+	if (!spec->rebuild && withdraw_check(w->repo.root, fresh, err) < 0)
+		return -1;
 	if (spec->keep && keep_newest(c, spec->component, spec->keep, fresh, err) < 0)
 		return -1;
 	*res = (struct publish_result){
 	    .added = fresh->n, .present = w->admission.present, .removed = c->n_removals};
+	if ((fresh->n || c->n_removals) && retention_check(w->repo.root, spec->suite, err) < 0)
+		return -1;
 	if (spec->check_only)
 		return 0;
 	for (size_t i = 0; i < fresh->n; i++)

@@ -128,6 +128,8 @@ void release_write(const struct suite *s, const struct release_list *files, stru
 	if (s->description)
 		buf_printf(out, "Description: %s\n", s->description);
 	put_list(out, "Signed-By", &s->keys, ", ");
+	if (s->snapshots && !s->snapshot_of)
+		buf_printf(out, "Snapshots: %s\n", s->snapshots);
 	if (s->snapshot_of)
 		buf_printf(out, SUITE_SNAPSHOT_FIELD ": %s\n", s->snapshot_of);
 	static const int order[SUM_ALGS] = {SUM_MD5, SUM_SHA1, SUM_SHA256, SUM_SHA512};

@@ -51,3 +51,4 @@ extern const struct cmd cmd_step;
 extern const struct cmd cmd_toolchain;
 extern const struct cmd cmd_verify;
 extern const struct cmd cmd_why;
+extern const struct cmd cmd_withdraw;

@@ -35,6 +35,7 @@ static const struct cmd *const commands[] = {
     &cmd_toolchain,
     &cmd_verify,
     &cmd_why,
+    &cmd_withdraw,
 };
 
 static void print(const struct buf *b)
