@@ -31,6 +31,7 @@ struct cmd {
 
 extern const struct cmd cmd_abi;
 extern const struct cmd cmd_build;
+extern const struct cmd cmd_bundle;
 extern const struct cmd cmd_copy;
 extern const struct cmd cmd_diff;
 extern const struct cmd cmd_disable;

@@ -15,6 +15,7 @@
 static const struct cmd *const commands[] = {
     &cmd_abi,
     &cmd_build,
+    &cmd_bundle,
     &cmd_copy,
     &cmd_diff,
     &cmd_disable,

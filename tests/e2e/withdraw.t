@@ -17,10 +17,10 @@ day() { DEBKIT_NOW=$(($(date +%s) + $1 * 86400)) "${@:2}"; }
 ok "publish to testing" publish --suite testing --sign-key "$fpr" --url "$url" debs
 ok "testing goes to stable" "$DEBKIT" copy --repo "$repo" --from testing --to stable
 ok "and to cu128-lts" "$DEBKIT" copy --repo "$repo" --from testing --to cu128-lts
-ok "a snapshot" "$DEBKIT" snapshot --repo "$repo" --suite stable stable-1
+ok "a snapshot" "$DEBKIT" snapshot --repo "$repo" --suite stable stable-20260101
 serve "$repo"
 trap 'kill "$server" 2>/dev/null; umount_root; cleanup' EXIT
-for s in testing stable cu128-lts stable-1; do
+for s in testing stable cu128-lts stable-20260101; do
 	apt_root "$work/$s" "[signed-by=$repo/debkit-archive-keyring.gpg] $url $s main"
 	ok "apt 2.6 sees $s" updates "$work/$s" aa 1 aa 2 bb 1
 done
@@ -34,7 +34,7 @@ fails "a package that nobody has" 2 'has no package aa of version 3' withdraw aa
 fails "a reason of two lines" 2 'one line of text' withdraw aa 2 --reason "$(printf 'x\ny')"
 ok "withdraw" withdraw aa 2 --reason 'wrong numbers on sm_103: use 3'
 ok "no channel lists it" eval 'for s in testing stable cu128-lts; do updates "$work/$s" aa 1 bb 1 || exit; done'
-ok "the snapshot does" updates "$work/stable-1" aa 1 aa 2 bb 1
+ok "the snapshot does" updates "$work/stable-20260101" aa 1 aa 2 bb 1
 reads_list() { gpgv --keyring "$repo/debkit-archive-keyring.gpg" "$repo/withdrawn.asc" "$repo/withdrawn" &&
 	python3 -c '
 import sys
@@ -45,13 +45,13 @@ ok "the list says so, under the key's signature" reads_list
 ok "once more does nothing" sh -c "'$DEBKIT' withdraw --repo '$repo' aa 2 --reason x 2>&1 | grep -q 'nothing to do' &&
 	[ \$(grep -c ^Package '$repo/withdrawn') = 1 ]"
 fails "it cannot be published again" 1 'aa 2 was withdrawn \(wrong numbers' publish --suite stable debs/aa_2.deb
-fails "nor copied from the snapshot" 1 'aa 2 was withdrawn' "$DEBKIT" copy --repo "$repo" --from stable-1 \
+fails "nor copied from the snapshot" 1 'aa 2 was withdrawn' "$DEBKIT" copy --repo "$repo" --from stable-20260101 \
 	--to stable aa
 ok "a second one joins the list" withdraw bb 1 --reason 'built from the wrong source'
 ok "in its order" sh -c "[ \"\$(sed -n 's/^Package: //p' '$repo/withdrawn' | tr '\n' ' ')\" = 'aa bb ' ]"
 ok "signed again" gpgv --keyring "$repo/debkit-archive-keyring.gpg" "$repo/withdrawn.asc" "$repo/withdrawn"
-ok "gc leaves what the snapshot has" eval '"$DEBKIT" gc --repo "$repo" --grace 0 --yes && updates "$work/stable-1" aa 1 aa 2 bb 1 &&
-	(cd "$work" && apt_in "$work/stable-1" download aa=2)'
+ok "gc leaves what the snapshot has" eval '"$DEBKIT" gc --repo "$repo" --grace 0 --yes && updates "$work/stable-20260101" aa 1 aa 2 bb 1 &&
+	(cd "$work" && apt_in "$work/stable-20260101" download aa=2)'
 
 # A killed withdraw leaves the old or the new, and the same command completes it.
 make_deb debs/cc_1.deb cc 1
@@ -87,8 +87,8 @@ update3() { in_root "$root" apt-get -q update -o APT::Update::Error-Mode=any -o 
 source3
 ok "apt 3 updates" update3
 ok "and sees what is listed now" test "$(versions)" = '1 '
-source3 1
-ok "Snapshot: 1" update3
+source3 20260101
+ok "Snapshot: 20260101" update3
 ok "apt 3 sees what was listed then" test "$(versions)" = '1 2 '
 
 # Retention.
@@ -102,11 +102,11 @@ ok "but is signed again" "$DEBKIT" refresh --repo "$repo" --suite cu128-lts
 ok "and what is bad is withdrawn" withdraw aa 1 --reason 'bad too'
 ok "which leaves it empty" updates "$work/cu128-lts"
 ok "a snapshot stays for 90 days" sh -c "DEBKIT_NOW=$(($(date +%s) + 90 * 86400)) '$DEBKIT' gc --repo '$repo' --yes &&
-	[ -e '$repo/dists/stable-1/InRelease' ]"
+	[ -e '$repo/dists/stable-20260101/InRelease' ]"
 ok "without --yes gc only says so" sh -c "DEBKIT_NOW=$(($(date +%s) + 92 * 86400)) '$DEBKIT' gc --repo '$repo' 2>&1 |
-	grep -q 'snapshot stable-1 is 92 days old' && [ -e '$repo/dists/stable-1/InRelease' ]"
+	grep -q 'snapshot stable-20260101 is 92 days old' && [ -e '$repo/dists/stable-20260101/InRelease' ]"
 ok "then it goes" sh -c "DEBKIT_NOW=$(($(date +%s) + 92 * 86400)) '$DEBKIT' gc --repo '$repo' --yes &&
-	[ ! -e '$repo/dists/stable-1' ] && [ ! -e '$repo/snapshots/1' ]"
+	[ ! -e '$repo/dists/stable-20260101' ] && [ ! -e '$repo/snapshots/20260101' ]"
 ok "and next what it alone listed" sh -c "DEBKIT_NOW=$(($(date +%s) + 93 * 86400)) '$DEBKIT' gc --repo '$repo' --yes &&
 	! find '$repo/pool' -name 'aa_2_*' | grep ."
 echo 'Suite: x
