@@ -164,7 +164,8 @@ static int put_script(struct work *w, struct err *err)
 	    "# Installs from this folder alone, with no network. Run it as root.\n"
 	    "set -eu\n"
 	    "cd \"$(dirname \"$0\")\" && sha256sum --quiet -c SHA256SUMS\n"
-	    "tmp=$(mktemp -d) && trap 'rm -rf \"$tmp\"' EXIT && ln -s \"$PWD\" \"$tmp/here\"\n");
+	    "tmp=$(mktemp -d) && trap 'rm -rf \"$tmp\"' EXIT && ln -s \"$PWD\" \"$tmp/here\"\n"
+	    "mkdir -p \"$tmp/lists/partial\"\n");
 	buf_printf(&b,
 	    "echo \"deb [%s check-valid-until=no] file:$tmp/here/repo %s %s\" >\"$tmp/list\"\n",
 	    w->suite.keys.n ? "signed-by=$tmp/here/" SITE_KEYRING : "trusted=yes", w->suite.name,
