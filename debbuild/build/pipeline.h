@@ -30,7 +30,7 @@ struct pipeline_request {
 	const char *launcher; /* words put before each step's command, or NULL */
 	bool compile_only;    /* stop when all steps are done: fill the cache, make no package */
 	bool no_sign; /* sign_key is only named, as for a rebuild: no signatures, no papers */
-	const char *objects; /* an object cache of its own, or NULL: the user's */
+	const char *objects; /* an absolute folder for an object cache of its own, or NULL */
 };
 
 struct pipeline_events {

@@ -188,8 +188,11 @@ static int make_request(
 	    .next_keys = &w->next_keys,
 	    .keyring_only = str_eq(res->package, "debkit-archive-keyring"),
 	    .no_sign = true};
+	_free_ char *objects = path_absolute(arena_printf(w->a, "%s/object", w->spec->work), err);
+	if (!objects)
+		return -1;
 	if (!w->spec->cached)
-		r->objects = arena_printf(w->a, "%s/object", w->spec->work);
+		r->objects = arena_strdup(w->a, objects);
 	setenv("SOURCE_DATE_EPOCH", date, 1);
 	return host_parse_toolchain(toolchain, &r->toolchain, err);
 }
