@@ -24,7 +24,7 @@ enum cell_fact {
 	CELL_PROVED = 1 << 1,	/* a binding has every symbol on that torch and Python */
 	CELL_IMPORTED = 1 << 2, /* a real torch imported it */
 	CELL_GPU = 1 << 3,	/* its kernels ran on a GPU */
-	CELL_REBUILT = 1 << 4	/* its package was made again, byte for byte; beside the others */
+	CELL_REBUILT = 1 << 4	/* its package was made again, byte for byte */
 };
 
 enum cell_why {

@@ -1,10 +1,9 @@
 /*
  * The papers of a finished package, beside FILE.deb:
  *
- *	FILE.buildinfo	   deb-buildinfo(5), clear-signed: what was built, from what, with what
- *	FILE.spdx.json	   an SBOM, SPDX 2.3; FILE.spdx.json.asc is a detached signature of it
- *	FILE.intoto.json   an in-toto Statement with SLSA provenance of the three, in a DSSE
- *envelope
+ *	FILE.buildinfo	   deb-buildinfo(5), clear-signed: what was built, from what, how
+ *	FILE.spdx.json	   an SBOM, SPDX 2.3; FILE.spdx.json.asc is its detached signature
+ *	FILE.intoto.json   in-toto Statement with SLSA provenance of the three, in DSSE
  *
  * All are signed by the key of the package. An unsigned package has an unsigned .buildinfo, the
  * SBOM, and no Statement.
