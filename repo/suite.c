@@ -89,6 +89,7 @@ int suite_parse(struct arena *a, const char *text, size_t len, const char *path,
 	s->origin = get(a, st, "Origin", s->origin);
 	s->label = get(a, st, "Label", s->label);
 	s->description = get(a, st, "Description", NULL);
+	s->snapshots = get(a, st, "Snapshots", NULL);
 	s->snapshot_of = get(a, st, SUITE_SNAPSHOT_FIELD, NULL);
 	strv_split(&s->components, get(a, st, "Components", ""), " ");
 	strv_uniq(&s->components);

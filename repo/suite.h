@@ -20,6 +20,7 @@ struct suite {
 	const char *codename;	       /* the name unless set */
 	const char *origin, *label;    /* "debkit" unless set */
 	const char *description;       /* or NULL */
+	const char *snapshots;	       /* where apt finds snapshots of it, or NULL */
 	const char *snapshot_of;       /* a snapshot never changes; else NULL */
 	struct strv components, archs; /* sorted; archs without "all" */
 	struct strv keys;	       /* primary fingerprints that sign; empty: unsigned */

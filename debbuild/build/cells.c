@@ -73,16 +73,24 @@ static void look_at_packages(const struct built *built, struct cell *c)
 
 static void look_at_states(const struct states *states, const struct recipe *r, struct cell *c)
 {
+	const struct state_fact *rebuilt = NULL;
 	for (size_t i = 0; i < states->n; i++) {
 		const struct state_fact *f = &states->v[i];
 		if (strcmp(f->recipe, r->name) || strcmp(f->version, r->deb_version) ||
 		    strcmp(f->torch, c->torch) || strcmp(f->cuda, c->cuda) ||
 		    strcmp(f->python, c->python))
 			continue;
+		if (!strcmp(f->state, "rebuilt")) {
+			rebuilt = f;
+			continue;
+		}
 		bool gpu = !strcmp(f->state, "gpu");
 		c->facts |= gpu ? CELL_GPU : CELL_IMPORTED;
 		*(gpu ? &c->gpu : &c->imported) = f;
 	}
+	c->rebuilt = rebuilt;
+	if (rebuilt)
+		c->facts |= CELL_REBUILT | CELL_BUILT | CELL_PROVED;
 }
 
 /* The greatest torch of the CUDA that is not above minor, or the least that is not below. */

@@ -23,7 +23,8 @@ enum cell_fact {
 	CELL_BUILT = 1 << 0,	/* a package holds a binding compiled for it */
 	CELL_PROVED = 1 << 1,	/* a binding has every symbol on that torch and Python */
 	CELL_IMPORTED = 1 << 2, /* a real torch imported it */
-	CELL_GPU = 1 << 3	/* its kernels ran on a GPU */
+	CELL_GPU = 1 << 3,	/* its kernels ran on a GPU */
+	CELL_REBUILT = 1 << 4	/* its package was made again, byte for byte */
 };
 
 enum cell_why {
@@ -42,7 +43,7 @@ struct cell {
 	enum cell_why why;
 	const char *reason;  /* a phrase; "" if it is not empty */
 	const char *binding; /* file that serves it, or NULL */
-	const struct state_fact *imported, *gpu;
+	const struct state_fact *imported, *gpu, *rebuilt;
 };
 
 struct cells {

@@ -52,6 +52,8 @@ static void put_cell(const struct cell *c, struct buf *out)
 	buf_printf(out, "<td class=\"%s\">%s", c->facts ? "there" : "empty", cell_word(c));
 	if (c->facts && !(c->facts & CELL_BUILT))
 		buf_puts(out, " by the binding of another torch");
+	if (c->facts & CELL_REBUILT)
+		buf_puts(out, ", rebuilt byte for byte");
 	if (seen && seen->note) {
 		buf_puts(out, " (");
 		text(out, seen->note);

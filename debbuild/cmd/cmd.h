@@ -31,6 +31,7 @@ struct cmd {
 
 extern const struct cmd cmd_abi;
 extern const struct cmd cmd_build;
+extern const struct cmd cmd_bundle;
 extern const struct cmd cmd_copy;
 extern const struct cmd cmd_diff;
 extern const struct cmd cmd_disable;
@@ -45,6 +46,7 @@ extern const struct cmd cmd_matrix;
 extern const struct cmd cmd_plan;
 extern const struct cmd cmd_publish;
 extern const struct cmd cmd_push;
+extern const struct cmd cmd_rebuild;
 extern const struct cmd cmd_refresh;
 extern const struct cmd cmd_remove;
 extern const struct cmd cmd_serve;
@@ -56,3 +58,4 @@ extern const struct cmd cmd_step;
 extern const struct cmd cmd_toolchain;
 extern const struct cmd cmd_verify;
 extern const struct cmd cmd_why;
+extern const struct cmd cmd_withdraw;

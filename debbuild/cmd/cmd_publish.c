@@ -147,6 +147,8 @@ static int run(const struct strv *operands, struct err *err)
 	if (publish_run(&spec, &res, err) < 0)
 		return -1;
 	report(&spec, &res);
+	if (!check_only)
+		repo_warn_expiry();
 	return 0;
 }
 

@@ -24,6 +24,7 @@ static int run(const struct strv *operands, struct err *err)
 		return -1;
 	log_note("'%s' suite %s is signed anew", repo_opts.root, repo_opts.suite);
 	repo_say_waits();
+	repo_warn_expiry();
 	return 0;
 }
 

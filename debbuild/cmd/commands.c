@@ -6,6 +6,7 @@
 const struct cmd *const commands[] = {
     &cmd_abi,
     &cmd_build,
+    &cmd_bundle,
     &cmd_copy,
     &cmd_diff,
     &cmd_disable,
@@ -20,6 +21,7 @@ const struct cmd *const commands[] = {
     &cmd_plan,
     &cmd_publish,
     &cmd_push,
+    &cmd_rebuild,
     &cmd_refresh,
     &cmd_remove,
     &cmd_serve,
@@ -31,6 +33,7 @@ const struct cmd *const commands[] = {
     &cmd_toolchain,
     &cmd_verify,
     &cmd_why,
+    &cmd_withdraw,
 };
 const size_t n_commands = ARRAY_SIZE(commands);
 const char commands_note[] = "";

@@ -39,5 +39,7 @@ int repo_opts_check(bool suite, struct err *err) _must_check_;
 struct repo_spec repo_opts_spec(bool create) _must_check_;
 /* With --verbose: how often and how long this process waited for the disk. */
 void repo_say_waits(void);
+/* Warns of keys of the repository that end soon. */
+void repo_warn_expiry(void);
 /* The value of --valid-days; -1 if it was not given. */
 int repo_opts_days(const char *text, int *days, struct err *err) _must_check_;
