@@ -44,11 +44,17 @@ static void set_request(struct arena *a, const struct papers_facts *f, struct st
 {
 	const struct plan *p = f->c->plan;
 	_cleanup_(strv_done) struct strv torches = STRV_INIT, pythons = STRV_INIT,
-					 archs = STRV_INIT;
+					 archs = STRV_INIT, profiles = STRV_INIT;
 	for (size_t i = 0; i < p->n_torches; i++)
 		strv_add(&torches, p->torches[i]->version);
 	for (size_t i = 0; i < p->n_bindings; i++)
 		strv_add(&pythons, p->bindings[i].python->version);
+	for (size_t i = 0; i < p->n_tritons; i++) {
+		for (char **t = p->tritons[i].torches; *t; t++)
+			strv_add(&torches, *t);
+		for (size_t k = 0; k < p->tritons[i].n_pythons; k++)
+			strv_add(&pythons, p->tritons[i].pythons[k]->version);
+	}
 	for (size_t i = 0; i < p->n_archs; i++)
 		strv_add(&archs, p->archs[i]->cc);
 	stanza_set(a, s, "Debkit-Version", DEBKIT_VERSION);
@@ -57,6 +63,9 @@ static void set_request(struct arena *a, const struct papers_facts *f, struct st
 	set_words(a, s, "Debkit-Torch", &torches);
 	set_words(a, s, "Debkit-Python", &pythons);
 	set_words(a, s, "Debkit-Cuda-Archs", &archs);
+	for (char **v = p->profiles; v && *v; v++)
+		strv_add(&profiles, *v);
+	set_words(a, s, "Debkit-Profiles", &profiles);
 	stanza_set(a, s, "Debkit-Toolchain", p->host->route == ROUTE_NVCC ? "nvcc" : "clang");
 	if (f->c->sign_key)
 		stanza_set(a, s, "Debkit-Signing-Key", f->c->sign_key);

@@ -12,7 +12,8 @@ enum material_role {
 	MATERIAL_SOURCE,  /* the package holds or is made from its files */
 	MATERIAL_HEADERS, /* headers that a binding is compiled with */
 	MATERIAL_TOOLKIT, /* parts of CUDA that compile the device code */
-	MATERIAL_RUNTIME  /* the CUDA runtime, linked with, and in a package of its own */
+	MATERIAL_RUNTIME, /* the CUDA runtime, linked with, and in a package of its own */
+	MATERIAL_PROGRAM  /* Triton, and the modules that run with it, which compile kernels */
 };
 
 struct material {

@@ -26,7 +26,7 @@ struct work {
 	struct arena *a;
 	const struct rebuild_spec *spec;
 	struct stanza info;
-	struct strv torches, pythons, archs, next_keys;
+	struct strv torches, pythons, archs, profiles, next_keys;
 	char sha256[SHA256_HEX], unsigned_sha256[SHA256_HEX];
 	const char *file; /* name of the .deb */
 };
@@ -36,6 +36,7 @@ static void work_done(struct work *w)
 	strv_done(&w->torches);
 	strv_done(&w->pythons);
 	strv_done(&w->archs);
+	strv_done(&w->profiles);
 	strv_done(&w->next_keys);
 }
 
@@ -176,12 +177,14 @@ static int make_request(
 	split(w, "Debkit-Torch", &w->torches);
 	split(w, "Debkit-Python", &w->pythons);
 	split(w, "Debkit-Cuda-Archs", &w->archs);
+	split(w, "Debkit-Profiles", &w->profiles);
 	split(w, "Debkit-Next-Keys", &w->next_keys);
 	*r = (struct pipeline_request){.recipe = res->recipe,
 	    .selection = {.cuda = res->cuda,
 		.torches = &w->torches,
 		.pythons = &w->pythons,
-		.archs = &w->archs},
+		.archs = &w->archs,
+		.profiles = &w->profiles},
 	    .out = w->spec->work,
 	    .sign_key = stanza_get(&w->info, "Debkit-Signing-Key"),
 	    .repo_url = stanza_get(&w->info, "Debkit-Repository-Url"),

@@ -152,6 +152,7 @@ static void put_materials(struct arena *a, struct json_writer *w, const struct p
 	static const char *const comments[] = {[MATERIAL_HEADERS] = "only its headers were used",
 	    [MATERIAL_TOOLKIT] = "only parts of it were used",
 	    [MATERIAL_RUNTIME] = "what the package is linked with",
+	    [MATERIAL_PROGRAM] = "it ran when the kernels were compiled",
 	    [MATERIAL_SOURCE] = NULL};
 	for (size_t i = 0; i < f->materials.n; i++) {
 		const struct material *m = &f->materials.v[i];
