@@ -56,16 +56,6 @@ void abi_report_print(const struct abi_report *r, struct buf *out)
 	buf_puts(out, r->n_suites ? "\n" : " none of the suites\n");
 }
 
-static void json_pair(struct buf *out, const char *name, const char *value)
-{
-	json_string(out, name);
-	buf_puts(out, ": ");
-	if (value)
-		json_string(out, value);
-	else
-		buf_puts(out, "null");
-}
-
 static const char *comma(size_t i)
 {
 	return i ? ", " : "";

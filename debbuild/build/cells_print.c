@@ -102,11 +102,9 @@ void cells_print(const struct cells *c, struct buf *out)
 	buf_puts(out, "\n`debkit why --torch V --cuda X.Y` tells why a cell is empty.\n");
 }
 
-static void json_pair(struct buf *out, const char *name, const char *value)
+static void put_pair(struct buf *out, const char *name, const char *value)
 {
-	json_string(out, name);
-	buf_puts(out, ": ");
-	json_string(out, value ? value : "");
+	json_pair(out, name, value ? value : "");
 	buf_puts(out, ", ");
 }
 
@@ -133,18 +131,18 @@ static void json_cell(const struct cells *all, const struct cell *c, struct buf 
 {
 	const struct built_package *p = c->binding ? cells_package(all, c->cuda) : NULL;
 	buf_puts(out, "    {");
-	json_pair(out, "torch", c->torch);
-	json_pair(out, "version", c->release ? c->release->version : NULL);
-	json_pair(out, "cuda", c->cuda);
-	json_pair(out, "python", c->python);
-	json_pair(out, "state", cell_state(c));
-	json_pair(out, "why", cell_why_name(c->why));
-	json_pair(out, "reason", c->reason);
-	json_pair(out, "binding", c->binding);
-	json_pair(out, "package", p ? p->path : NULL);
-	json_pair(out, "archs", p ? p->archs : NULL);
-	json_pair(out, "imported_note", c->imported ? c->imported->note : NULL);
-	json_pair(out, "gpu_note", c->gpu ? c->gpu->note : NULL);
+	put_pair(out, "torch", c->torch);
+	put_pair(out, "version", c->release ? c->release->version : NULL);
+	put_pair(out, "cuda", c->cuda);
+	put_pair(out, "python", c->python);
+	put_pair(out, "state", cell_state(c));
+	put_pair(out, "why", cell_why_name(c->why));
+	put_pair(out, "reason", c->reason);
+	put_pair(out, "binding", c->binding);
+	put_pair(out, "package", p ? p->path : NULL);
+	put_pair(out, "archs", p ? p->archs : NULL);
+	put_pair(out, "imported_note", c->imported ? c->imported->note : NULL);
+	put_pair(out, "gpu_note", c->gpu ? c->gpu->note : NULL);
 	json_facts(c, out);
 	buf_puts(out, "}");
 }
@@ -152,8 +150,8 @@ static void json_cell(const struct cells *all, const struct cell *c, struct buf 
 void cells_print_json(const struct cells *c, struct buf *out)
 {
 	buf_puts(out, "{\n  ");
-	json_pair(out, "recipe", c->recipe->name);
-	json_pair(out, "version", c->recipe->deb_version);
+	put_pair(out, "recipe", c->recipe->name);
+	put_pair(out, "version", c->recipe->deb_version);
 	buf_puts(out, "\n  \"cells\": [\n");
 	for (size_t i = 0; i < c->n; i++) {
 		json_cell(c, &c->v[i], out);

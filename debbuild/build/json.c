@@ -67,3 +67,13 @@ void json_put_bool(struct json_writer *w, const char *name, bool value)
 	begin(w, name);
 	buf_puts(w->out, value ? "true" : "false");
 }
+
+void json_pair(struct buf *out, const char *name, const char *value)
+{
+	json_string(out, name);
+	buf_puts(out, ": ");
+	if (value)
+		json_string(out, value);
+	else
+		buf_puts(out, "null");
+}

@@ -7,6 +7,8 @@ struct buf;
 
 /* A string with its quotes. */
 void json_string(struct buf *out, const char *s);
+/* "name": "value", or null for NULL. */
+void json_pair(struct buf *out, const char *name, const char *value);
 
 /*
  * Whole documents, indented. In an array, and at the top, name is NULL.

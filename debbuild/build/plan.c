@@ -359,9 +359,10 @@ static int narrow(const struct selection *sel, struct plan *p, struct err *err)
 			p->packages[n++] = p->packages[i];
 		}
 	p->n_packages = n;
-	if (!compiled)
-		*p->missing_pythons = NULL,
+	if (!compiled) {
 		p->n_steps = p->n_bindings = p->n_torches = p->n_tritons = 0;
+		*p->missing_pythons = NULL;
+	}
 	return 0;
 }
 

@@ -18,11 +18,15 @@ int plan_check_torches(const struct matrix *m, const struct selection *sel, cons
 /* Completes a plan whose recipe, host, CUDA and flavour are set. */
 int plan_make_triton(struct arena *a, const struct matrix *m, const struct lockfile *lock,
     const struct selection *sel, struct plan *p, struct err *err) _must_check_;
-/* The parts of what plan_print and plan_print_json write that are the same for all: archs; steps,
- * packages and jobs; a pair (with a comma unless it is the last) and a list of words. */
+/* The parts of what plan_print and plan_print_json write that are the same for all recipes. */
+void plan_print_apt(const struct plan *p, struct buf *out);  /* headers of Pythons, from apt */
+void plan_print_tail(const struct plan *p, struct buf *out); /* what is left out, steps, packages */
+void plan_json_head(const struct plan *p, struct buf *out);
 void plan_json_archs(const struct plan *p, struct buf *out);
-void plan_print_tail(const struct plan *p, struct buf *out);
+void plan_json_wheel(struct buf *out, const struct lock_entry *e, const char *what);
+void plan_json_apt(const struct plan *p, struct buf *out); /* ends the list of what is fetched */
 void plan_json_tail(const struct plan *p, struct buf *out);
+/* A pair, with a comma unless it is the last; a list of words. */
 void plan_json_pair(struct buf *out, const char *name, const char *value, bool last);
 void plan_json_words(struct buf *out, const char *name, char *const *words);
 const char *plan_json_comma(size_t i, size_t n) _must_check_;

@@ -23,14 +23,6 @@ const char *plan_kind_name(enum plan_step_kind kind)
 	return names[kind];
 }
 
-static bool is_used(const struct plan *p, const struct host_python *py)
-{
-	for (size_t i = 0; i < p->n_bindings; i++)
-		if (p->bindings[i].python == py)
-			return true;
-	return false;
-}
-
 /* What is fetched beside the sdist: torch wheels, toolkit wheels, the runtime if it is no part. */
 static const struct lock_entry *fetch_at(const struct plan *p, size_t i, const char **what)
 {
@@ -70,13 +62,7 @@ void plan_print(const struct plan *p, struct buf *out)
 	const char *what;
 	for (size_t i = 0; (e = fetch_at(p, i, &what)); i++)
 		buf_printf(out, "fetch      %s (%s)\n", e->file, what);
-	for (size_t i = 0; i < p->host->n_pythons; i++)
-		if (is_used(p, &p->host->pythons[i]) && p->host->pythons[i].package)
-			buf_printf(out, "fetch      %s (headers, from apt)\n",
-			    p->host->pythons[i].package);
-	for (char **v = p->missing_pythons; *v; v++)
-		buf_printf(out,
-		    "left out   Python %s: no headers here, no libpython%s-dev in apt\n", *v, *v);
+	plan_print_apt(p, out);
 	plan_print_tail(p, out);
 }
 
@@ -89,23 +75,10 @@ static void json_fetches(const struct plan *p, struct buf *out)
 	plan_json_pair(out, "sha256", p->sdist->sha256, true);
 	buf_puts(out, "}");
 	for (size_t i = 0; (e = fetch_at(p, i, &what)); i++) {
-		buf_puts(out, ",\n    {");
-		plan_json_pair(out, "file", e->file, false);
-		plan_json_pair(out, "what", what, false);
-		plan_json_pair(
-		    out, "record_sha256", e->record_sha256 ? e->record_sha256 : "", true);
-		buf_puts(out, "}");
+		buf_puts(out, ",\n");
+		plan_json_wheel(out, e, what);
 	}
-	for (size_t i = 0; i < p->host->n_pythons; i++) {
-		const struct host_python *py = &p->host->pythons[i];
-		if (!is_used(p, py) || !py->package)
-			continue;
-		buf_puts(out, ",\n    {");
-		plan_json_pair(out, "apt", py->package, false);
-		plan_json_pair(out, "sha256", py->package_sha256, true);
-		buf_puts(out, "}");
-	}
-	buf_puts(out, "\n  ],\n");
+	plan_json_apt(p, out);
 }
 
 void plan_print_json(const struct plan *p, struct buf *out)
@@ -114,11 +87,7 @@ void plan_print_json(const struct plan *p, struct buf *out)
 		plan_print_triton_json(p, out);
 		return;
 	}
-	buf_puts(out, "{\n  ");
-	plan_json_pair(out, "recipe", p->recipe->name, false);
-	plan_json_pair(out, "version", p->recipe->deb_version, false);
-	plan_json_pair(out, "cuda", p->cuda, false);
-	plan_json_pair(out, "flavour", p->flavour, false);
+	plan_json_head(p, out);
 	plan_json_pair(out, "compiler", p->host->compiler, false);
 	plan_json_archs(p, out);
 	buf_puts(out, "  \"bindings\": [\n");

@@ -2,8 +2,10 @@
 
 #include "../base/buf.h"
 #include "json.h"
+#include "lockfile.h"
 #include "matrix.h"
 #include "plan_int.h"
+#include "recipe.h"
 
 static double total_cpu(const struct plan *p)
 {
@@ -13,8 +15,32 @@ static double total_cpu(const struct plan *p)
 	return sum;
 }
 
+/* Whether something is compiled for this Python. */
+static bool is_used(const struct plan *p, const struct host_python *py)
+{
+	for (size_t i = 0; i < p->n_bindings; i++)
+		if (p->bindings[i].python == py)
+			return true;
+	for (size_t i = 0; i < p->n_tritons; i++)
+		for (size_t k = 0; k < p->tritons[i].n_pythons; k++)
+			if (p->tritons[i].pythons[k] == py)
+				return true;
+	return false;
+}
+
+void plan_print_apt(const struct plan *p, struct buf *out)
+{
+	for (size_t i = 0; i < p->host->n_pythons; i++)
+		if (is_used(p, &p->host->pythons[i]) && p->host->pythons[i].package)
+			buf_printf(out, "fetch      %s (headers, from apt)\n",
+			    p->host->pythons[i].package);
+}
+
 void plan_print_tail(const struct plan *p, struct buf *out)
 {
+	for (char **v = p->missing_pythons; *v; v++)
+		buf_printf(out,
+		    "left out   Python %s: no headers here, no libpython%s-dev in apt\n", *v, *v);
 	buf_printf(out, "steps      %zu, about %.0f CPU seconds, %u at once, %u of them large\n",
 	    p->n_steps, total_cpu(p), p->jobs, p->heavy_jobs);
 	for (size_t i = 0; i < p->n_packages; i++)
@@ -24,11 +50,41 @@ void plan_print_tail(const struct plan *p, struct buf *out)
 
 void plan_json_pair(struct buf *out, const char *name, const char *value, bool last)
 {
-	json_string(out, name);
-	buf_puts(out, ": ");
-	json_string(out, value);
+	json_pair(out, name, value);
 	if (!last)
 		buf_puts(out, ", ");
+}
+
+void plan_json_head(const struct plan *p, struct buf *out)
+{
+	buf_puts(out, "{\n  ");
+	plan_json_pair(out, "recipe", p->recipe->name, false);
+	plan_json_pair(out, "version", p->recipe->deb_version, false);
+	plan_json_pair(out, "cuda", p->cuda, false);
+	plan_json_pair(out, "flavour", p->flavour, false);
+}
+
+void plan_json_wheel(struct buf *out, const struct lock_entry *e, const char *what)
+{
+	buf_puts(out, "    {");
+	plan_json_pair(out, "file", e->file, false);
+	plan_json_pair(out, "what", what, false);
+	plan_json_pair(out, "record_sha256", e->record_sha256 ? e->record_sha256 : "", true);
+	buf_puts(out, "}");
+}
+
+void plan_json_apt(const struct plan *p, struct buf *out)
+{
+	for (size_t i = 0; i < p->host->n_pythons; i++) {
+		const struct host_python *py = &p->host->pythons[i];
+		if (!is_used(p, py) || !py->package)
+			continue;
+		buf_puts(out, ",\n    {");
+		plan_json_pair(out, "apt", py->package, false);
+		plan_json_pair(out, "sha256", py->package_sha256, true);
+		buf_puts(out, "}");
+	}
+	buf_puts(out, "\n  ],\n");
 }
 
 void plan_json_words(struct buf *out, const char *name, char *const *words)

@@ -40,15 +40,6 @@ static void put_words(struct buf *out, const char *head, char *const *words)
 		buf_printf(out, " %s", *words);
 }
 
-static bool is_used(const struct plan *p, const struct host_python *py)
-{
-	for (size_t i = 0; i < p->n_tritons; i++)
-		for (size_t k = 0; k < p->tritons[i].n_pythons; k++)
-			if (p->tritons[i].pythons[k] == py)
-				return true;
-	return false;
-}
-
 void plan_print_triton(const struct plan *p, struct buf *out)
 {
 	buf_printf(out, "%s %s for CUDA %s (%s)\n", p->recipe->name, p->recipe->deb_version,
@@ -68,25 +59,16 @@ void plan_print_triton(const struct plan *p, struct buf *out)
 		buf_puts(out, "\n");
 	}
 	for_each_fetch(p, put_fetch, out);
-	for (size_t i = 0; i < p->host->n_pythons; i++)
-		if (is_used(p, &p->host->pythons[i]) && p->host->pythons[i].package)
-			buf_printf(out, "fetch      %s (headers, from apt)\n",
-			    p->host->pythons[i].package);
+	plan_print_apt(p, out);
 	for (char **v = p->unknown_tritons; *v; v++)
 		buf_printf(out, "left out   Triton %s: the recipe builds no kernels for it\n", *v);
-	for (char **v = p->missing_pythons; *v; v++)
-		buf_printf(out,
-		    "left out   Python %s: no headers here, no libpython%s-dev in apt\n", *v, *v);
 	plan_print_tail(p, out);
 }
 
 static void json_fetch(struct buf *out, const struct lock_entry *e, const char *what)
 {
-	buf_puts(out, out->len && out->data[out->len - 1] == '}' ? ",\n    {" : "    {");
-	plan_json_pair(out, "file", e->file, false);
-	plan_json_pair(out, "what", what, false);
-	plan_json_pair(out, "record_sha256", e->record_sha256 ? e->record_sha256 : "", true);
-	buf_puts(out, "}");
+	buf_puts(out, out->len && out->data[out->len - 1] == '}' ? ",\n" : "");
+	plan_json_wheel(out, e, what);
 }
 
 static void json_tritons(const struct plan *p, struct buf *out)
@@ -110,11 +92,7 @@ static void json_tritons(const struct plan *p, struct buf *out)
 
 void plan_print_triton_json(const struct plan *p, struct buf *out)
 {
-	buf_puts(out, "{\n  ");
-	plan_json_pair(out, "recipe", p->recipe->name, false);
-	plan_json_pair(out, "version", p->recipe->deb_version, false);
-	plan_json_pair(out, "cuda", p->cuda, false);
-	plan_json_pair(out, "flavour", p->flavour, false);
+	plan_json_head(p, out);
 	plan_json_archs(p, out);
 	json_tritons(p, out);
 	plan_json_words(out, "profiles", p->profiles);
@@ -124,15 +102,6 @@ void plan_print_triton_json(const struct plan *p, struct buf *out)
 	plan_json_words(out, "missing_pythons", p->missing_pythons);
 	buf_puts(out, ",\n  \"fetch\": [\n");
 	for_each_fetch(p, json_fetch, out);
-	for (size_t i = 0; i < p->host->n_pythons; i++) {
-		const struct host_python *py = &p->host->pythons[i];
-		if (!is_used(p, py) || !py->package)
-			continue;
-		buf_puts(out, ",\n    {");
-		plan_json_pair(out, "apt", py->package, false);
-		plan_json_pair(out, "sha256", py->package_sha256, true);
-		buf_puts(out, "}");
-	}
-	buf_puts(out, "\n  ],\n");
+	plan_json_apt(p, out);
 	plan_json_tail(p, out);
 }

@@ -109,21 +109,11 @@ void doctor_print_files(struct machine *m, struct buf *out)
 	}
 }
 
-static void put_pair(struct buf *out, const char *name, const char *value)
-{
-	json_string(out, name);
-	buf_puts(out, ": ");
-	if (value)
-		json_string(out, value);
-	else
-		buf_puts(out, "null");
-}
-
 static void put_pairs(struct buf *out, const char *const (*v)[2], size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		buf_puts(out, i ? ", " : "{");
-		put_pair(out, v[i][0], v[i][1]);
+		json_pair(out, v[i][0], v[i][1]);
 	}
 }
 
@@ -185,7 +175,7 @@ static void json_gpus(const struct gpu_answer *a, struct buf *out)
 	buf_puts(out, "  \"gpus\": [");
 	for (int i = 0; i < a->n; i++) {
 		buf_puts(out, i ? ", {" : "{");
-		put_pair(out, "name", a->v[i].name);
+		json_pair(out, "name", a->v[i].name);
 		buf_printf(out, ", \"capability\": \"%d.%d\"}", a->v[i].major, a->v[i].minor);
 	}
 	buf_puts(out, "]");
@@ -198,9 +188,9 @@ void doctor_print_json(struct machine *m, const struct findings *f, struct pyenv
 			    : findings_count(f, FINDING_WARNING) ? "warning"
 								 : "good";
 	buf_puts(out, "{\n  ");
-	put_pair(out, "debkit", DEBKIT_VERSION);
+	json_pair(out, "debkit", DEBKIT_VERSION);
 	buf_puts(out, ",\n  ");
-	put_pair(out, "grade", worst);
+	json_pair(out, "grade", worst);
 	buf_puts(out, ",\n");
 	json_findings(f, out);
 	json_pythons(m, targets, n, out);

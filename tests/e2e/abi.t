@@ -81,14 +81,8 @@ make_made() {
 }
 
 serve() {
-	"$top/tests/data/wheel_index.py" "$wheels" "$work/log" >"$work/port" &
-	server=$!
-	trap 'kill $server 2>/dev/null; cleanup' EXIT
-	for _ in $(seq 100); do
-		[ -s "$work/port" ] && break
-		sleep 0.1
-	done
-	url=http://127.0.0.1:$(cat "$work/port")/simple
+	serve_index "$wheels"
+	url=$index/simple
 }
 
 tells() {

@@ -59,6 +59,19 @@ test_key() {
 	fpr=$("$DEBKIT" keys new --uid "debkit test <test@debkit.invalid>")
 }
 
+# serve_index WHEELS: a package index on loopback until the test ends, its address in $index; it
+# notes each request in $work/log.
+serve_index() {
+	"$top/tests/data/wheel_index.py" "$1" "$work/log" >"$work/port" &
+	server=$!
+	trap 'kill $server 2>/dev/null; cleanup' EXIT
+	for _ in $(seq 100); do
+		[ -s "$work/port" ] && break
+		sleep 0.1
+	done
+	index=http://127.0.0.1:$(cat "$work/port")
+}
+
 # hide_nvcc COMMAND [ARG...]: runs it where no CUDA toolkit is installed.
 hide_nvcc() {
 	env -u CUDA_HOME PATH=/usr/sbin:/usr/bin:/sbin:/bin unshare -m bash -c '

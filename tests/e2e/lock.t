@@ -33,14 +33,8 @@ for other in "$(torch 1.0.0 311 311t)" torch-1.0.0-cp311-cp311-manylinux_2_28_aa
 done
 : >"$wheels/$(torch 1.0.0-9 312 312).yanked"
 
-"$top/tests/data/wheel_index.py" "$wheels" "$work/log" >"$work/port" &
-server=$!
-trap 'kill $server 2>/dev/null; cleanup' EXIT
-for _ in $(seq 100); do
-	[ -s "$work/port" ] && break
-	sleep 0.1
-done
-url=http://127.0.0.1:$(cat "$work/port")
+serve_index "$wheels"
+url=$index
 export PIP_INDEX_URL=$url/json
 
 cp -r "$top/tests/data/templates/demo-conv" "$top"/templates/{archs,suites,cpython} "$templates/"

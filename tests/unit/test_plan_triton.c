@@ -1,21 +1,5 @@
 /* Plans of Triton kernels: which keys follow what goes in, and what is left when a step fails. */
-#include "unit.h"
-
-#include "../../debbuild/build/lockfile.h"
-#include "../../debbuild/build/matrix.h"
-#include "../../debbuild/build/plan.h"
-#include "../../debbuild/build/recipe.h"
-#include "planhost.h"
-
-#define TEMPLATES "tests/data/templates"
-
-struct inputs {
-	struct recipe recipe;
-	struct matrix matrix;
-	struct lockfile lock;
-	struct host host;
-	struct selection sel;
-};
+#include "planinputs.h"
 
 static struct inputs *load(struct unit *u)
 {
@@ -30,49 +14,6 @@ static struct inputs *load(struct unit *u)
 	planhost_clang(&in->host);
 	in->sel.cuda = "12.8";
 	return in;
-}
-
-static struct plan make(struct unit *u, const struct inputs *in)
-{
-	struct plan p;
-	if (plan_make(
-		&u->a, &in->recipe, &in->matrix, &in->lock, &in->host, &in->sel, &p, &u->err) < 0)
-		fail_msg("%s", u->err.msg);
-	return p;
-}
-
-static const struct plan_step *step_of(const struct plan *p, const char *out)
-{
-	for (size_t i = 0; i < p->n_steps; i++)
-		if (str_eq(p->steps[i].out, out))
-			return &p->steps[i];
-	return NULL;
-}
-
-/* "kernels 4, store 2": the steps of both plans whose keys differ. */
-static const char *difference(struct unit *u, const struct plan *a, const struct plan *b)
-{
-	unsigned n[STEP_STORE + 1] = {0};
-	for (size_t i = 0; i < a->n_steps; i++) {
-		const struct plan_step *s = step_of(b, a->steps[i].out);
-		if (s && !str_eq(s->key, a->steps[i].key))
-			n[s->kind]++;
-	}
-	_cleanup_(strv_done) struct strv v = STRV_INIT;
-	for (size_t k = 0; k < ARRAY_SIZE(n); k++)
-		if (n[k])
-			strv_addf(&v, "%s %u", plan_kind_name((enum plan_step_kind)k), n[k]);
-	_free_ char *all = strv_join(&v, ", ");
-	return arena_strdup(&u->a, all);
-}
-
-static void set_hash(struct inputs *in, const char *file)
-{
-	static const char other[] =
-	    "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
-	for (size_t i = 0; i < in->lock.n; i++)
-		if (str_starts(in->lock.v[i].file, file))
-			in->lock.v[i].sha256 = in->lock.v[i].record_sha256 = other;
 }
 
 static struct host_python other_pythons[ARRAY_SIZE(planhost_pythons)];
