@@ -1,5 +1,6 @@
 #include "pages.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <time.h>
 
@@ -100,16 +101,19 @@ void pages_put_package_path(struct buf *out, const struct catalog_deb *d)
 	buf_puts(out, "/index.html");
 }
 
+bool pages_are_there(const char *root)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(PAGE_MAX);
+	_free_ char *path = path_join(root, "index.html");
+	return path_exists(path) && path_read(path, &text, NULL) == 0 &&
+	       strstr(buf_str(&text), GENERATOR);
+}
+
 /* An index.html of somebody else's is not replaced. */
 static int check_ours(struct pages *p, struct err *err)
 {
-	_cleanup_(buf_done) struct buf text = BUF_INIT(PAGE_MAX);
 	const char *path = arena_printf(&p->arena, "%s/index.html", p->repo.root);
-	if (!path_exists(path))
-		return 0;
-	if (path_read(path, &text, err) < 0)
-		return -1;
-	if (strstr(buf_str(&text), GENERATOR))
+	if (!path_exists(path) || pages_are_there(p->repo.root))
 		return 0;
 	return err_set(err, ERR_CONFLICT,
 	    "'%s' was not made by debkit: move it away, then run the same command", path);
@@ -187,6 +191,12 @@ static int stage(struct pages *p, struct err *err)
 	    fill_facts(p, err) < 0 || read_text(p, "site/style.css", &p->style, err) < 0 ||
 	    read_text(p, "site/chooser.js", &p->script, err) < 0)
 		return -1;
+	if (p->spec->matrix && p->spec->matrix(&p->arena, p->repo.root, &p->cat, p->suite,
+				   &p->matrix, &p->choice, err) < 0)
+		return -1;
+	if (buf_check(&p->matrix, "the matrix", err) < 0 ||
+	    buf_check(&p->choice, "the matrix", err) < 0)
+		return -1;
 	if (pages_packages(p, err) < 0 || pages_withdrawn(p, err) < 0 || pages_feed(p, err) < 0 ||
 	    pages_front(p, err) < 0)
 		return -1;
@@ -197,19 +207,45 @@ static void pages_done(struct pages *p)
 {
 	txn_free(p->txn);
 	catalog_done(&p->cat);
+	buf_done(&p->matrix);
+	buf_done(&p->choice);
 	strv_done(&p->made);
 	strv_done(&p->gone);
 	repo_close(&p->repo);
 	arena_done(&p->arena);
 }
 
+static int set_title(struct pages *p, const char *before, struct err *err)
+{
+	p->title = p->spec->title ? p->spec->title : before;
+	if (str_eq(p->title, ""))
+		p->title = NULL;
+	for (const char *c = p->title; c && *c; c++)
+		if (iscntrl((unsigned char)*c))
+			return err_set(err, ERR_USAGE, "a title is one line of text");
+	return 0;
+}
+
 int pages_write(const struct pages_spec *spec, struct pages_result *res, struct err *err)
 {
 	*res = (struct pages_result){0};
-	_cleanup_(pages_done) struct pages p = {
-	    .spec = spec, .res = res, .repo = REPO_INIT, .arena = ARENA_INIT};
+	_cleanup_(pages_done) struct pages p = {.spec = spec,
+	    .res = res,
+	    .repo = REPO_INIT,
+	    .arena = ARENA_INIT,
+	    .matrix = BUF_INIT(PAGE_MAX),
+	    .choice = BUF_INIT(PAGE_MAX)};
+	const char *title, *before;
+	char now[DIGEST_HEX_MAX];
 	if (repo_open(&p.repo, &spec->repo, err) < 0)
 		return -1;
+	pages_load_record(&p, &title, &before);
+	if (set_title(&p, title, err) < 0 || pages_made_from(&p, now, err) < 0)
+		return -1;
+	if (spec->follow && str_eq(before, now)) {
+		res->skipped = true;
+		return 0;
+	}
 	p.txn = txn_new(spec->repo.root);
 	if (stage(&p, err) < 0 || txn_commit(p.txn, err) < 0)
 		return -1;
@@ -217,5 +253,5 @@ int pages_write(const struct pages_spec *spec, struct pages_result *res, struct 
 		_free_ char *dir = path_dir(p.gone.v[i]);
 		(void)rmdir(arena_printf(&p.arena, "%s/%s", spec->repo.root, dir));
 	}
-	return 0;
+	return pages_save_record(&p, now, err);
 }

@@ -196,14 +196,14 @@ static void put_suites(struct pages *p, struct front *f)
 
 static void put_choice(struct pages *p, struct front *f)
 {
-	for (const char *c = p->spec->choice; *c; c++) {
+	for (const char *c = buf_str(&p->choice); *c; c++) {
 		if (*c == '<')
 			buf_puts(&f->choice, "\\u003c");
 		else
 			buf_putc(&f->choice, *c);
 	}
-	if (*p->spec->matrix) {
-		buf_puts(&f->matrix, p->spec->matrix);
+	if (p->matrix.len) {
+		buf_append(&f->matrix, p->matrix.data, p->matrix.len);
 		buf_puts(&f->choose,
 		    "The <a href=\"#matrix\">matrix</a> has a row for each torch and "
 		    "a column for each Python. The package for CUDA 12.8 has a name "
@@ -238,7 +238,7 @@ int pages_front(struct pages *p, struct err *err)
 	    &f.suites, &f.withdrawn, &f.keys, &f.choice, &f.script_hash, &f.style_hash};
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		*parts[i] = (struct buf)BUF_INIT(PART_MAX);
-	html_text(&f.title, p->spec->title ? p->spec->title : "CUDA extensions for PyTorch");
+	html_text(&f.title, p->title ? p->title : "CUDA extensions for PyTorch");
 	html_text(
 	    &f.lead, p->suite && p->suite->description
 			 ? p->suite->description

@@ -2,6 +2,7 @@
 #pragma once
 #include "../debbuild/base/arena.h"
 #include "../debbuild/base/buf.h"
+#include "../debbuild/base/digest.h"
 #include "../debbuild/base/strv.h"
 #include "../debbuild/deb/stanza.h"
 #include "catalog.h"
@@ -18,6 +19,8 @@ struct pages {
 	struct arena arena;
 	struct catalog cat;
 	const struct suite *suite; /* that the lines to paste name; NULL: there is none */
+	const char *title;	   /* or NULL */
+	struct buf matrix, choice; /* HTML and JSON; empty if there is nothing to show */
 	const char *sources, *url; /* text of the .sources file and its address, or NULL */
 	struct stanza_list withdrawn;
 	const char *script, *style; /* texts that go into pages as they are */
@@ -43,6 +46,12 @@ const char *pages_date(struct arena *a, int64_t t, bool with_time);
 void pages_put_summary(struct pages *p, struct buf *out, const struct catalog_deb *d, size_t max);
 /* "packages/NAME/index.html", escaped for an attribute. */
 void pages_put_package_path(struct buf *out, const struct catalog_deb *d);
+
+/* A digest over all that the pages are made from, by what files are known again. */
+int pages_made_from(struct pages *p, char hex[DIGEST_HEX_MAX], struct err *err) _must_check_;
+/* What .debkit/site says of the last time; NULL for what it does not. */
+void pages_load_record(struct pages *p, const char **title, const char **made_from);
+int pages_save_record(struct pages *p, const char *made_from, struct err *err) _must_check_;
 
 int pages_read_withdrawn(struct pages *p, struct err *err) _must_check_;
 /* The reason why that package was withdrawn, or NULL. */

@@ -16,6 +16,7 @@ struct matrix;
 struct recipe;
 struct state_fact;
 struct states;
+struct strv;
 struct torch_release;
 
 /* Each a fact by itself; people are shown the last that holds. */
@@ -86,11 +87,23 @@ void cells_print_html(const struct cells *c, struct buf *out);
 /* The tables and the gaps alone, for a page that others read than who builds. */
 void cells_print_tables(const struct cells *c, const struct matrix *m, struct buf *out);
 /*
- * JSON for a chooser: packages by CUDA, each cell with the number of its reason (-1: it is there),
- * and for each known GPU arch and CUDA "" (device code is there), "ptx" or the reason why not.
+ * JSON for a chooser, of several recipes: drivers, the known GPU archs, and "choices", of each
+ * recipe its name, its packages by CUDA, each cell with the number of its reason (-1: it is there),
+ * and for each CUDA and arch "" (device code is there), "ptx" or the reason why not. A metapackage
+ * is a choice that needs others, by number.
+ *
+ *	cells_choice_begin(m, out);
+ *	cells_choice_add(a, &cells, m, false, out);
+ *	cells_choice_add(a, &others, m, true, out);
+ *	cells_choice_meta("gated-deltanet", cudas, out);
+ *	cells_choice_end(out);
  */
-void cells_print_choice(
-    struct arena *a, const struct cells *c, const struct matrix *m, struct buf *out);
+void cells_choice_begin(const struct matrix *m, struct buf *out);
+void cells_choice_add(
+    struct arena *a, const struct cells *c, const struct matrix *m, bool more, struct buf *out);
+/* Of the two recipes that were added; cudas: those that have it. */
+void cells_choice_meta(const char *name, const struct strv *cudas, struct buf *out);
+void cells_choice_end(struct buf *out);
 /* One sentence for each group of Pythons with the same answer. */
 void cells_explain(struct arena *a, const struct cells_data *data, const struct cell *v, size_t n,
     struct buf *out);

@@ -78,21 +78,28 @@ static const char *gpu_verdict(
 	    a, "the package has device code for %s, and none that runs on %s", p->archs, cc);
 }
 
+static const char *flavour_name(struct arena *a, const char *name, const char *cuda)
+{
+	const char *dot = strchrnul(cuda, '.');
+	return arena_printf(
+	    a, "python3-%s-cu%.*s%s", name, (int)(dot - cuda), cuda, *dot ? dot + 1 : dot);
+}
+
+/* The packages of a choice, and for those that another suite has than the usual one, which. */
 static void put_packages(struct arena *a, const struct cells *c, struct buf *out)
 {
-	bool some = false;
-	buf_puts(out, "{\"packages\":{");
-	for (char **cuda = c->cudas; *cuda; cuda++) {
-		const struct built_package *p = cells_package(c, *cuda);
-		if (!p)
-			continue;
-		buf_printf(out, "%s\"%s\":", some ? "," : "", *cuda);
-		json_string(out, package_name(a, p));
-		some = true;
+	for (int suites = 0; suites < 2; suites++) {
+		bool some = false;
+		buf_puts(out, suites ? "},\n\"suites\":{" : "\"packages\":{");
+		for (char **cuda = c->cudas; *cuda; cuda++) {
+			const struct built_package *p = cells_package(c, *cuda);
+			if (!p || (suites && !p->suite))
+				continue;
+			buf_printf(out, "%s\"%s\":", some ? "," : "", *cuda);
+			json_string(out, suites ? p->suite : package_name(a, p));
+			some = true;
+		}
 	}
-	buf_puts(out, "},\n\"drivers\":{");
-	for (size_t i = 0; i < ARRAY_SIZE(floors); i++)
-		buf_printf(out, "%s\"%s\":\"%s\"", i ? "," : "", floors[i].major, floors[i].driver);
 	buf_puts(out, "},\n");
 }
 
@@ -122,32 +129,66 @@ static void put_cells(
 	buf_puts(out, "],\n");
 }
 
-static void put_gpus(
+/* By CUDA, in the order of the archs. */
+static void put_verdicts(
     struct arena *a, const struct cells *c, const struct matrix *m, struct buf *out)
 {
-	buf_puts(out, "\"gpus\":[");
-	for (size_t i = 0; i < m->n_archs; i++) {
-		bool some = false;
-		buf_printf(out, "%s[\"%s\",", i ? ",\n" : "", m->archs[i].cc);
-		json_string(out, m->archs[i].name);
-		buf_puts(out, ",{");
-		for (char **cuda = c->cudas; *cuda; cuda++) {
-			const struct built_package *p = cells_package(c, *cuda);
-			if (!p)
-				continue;
-			buf_printf(out, "%s\"%s\":", some ? "," : "", *cuda);
+	bool some = false;
+	buf_puts(out, "\"verdicts\":{");
+	for (char **cuda = c->cudas; *cuda; cuda++) {
+		const struct built_package *p = cells_package(c, *cuda);
+		if (!p)
+			continue;
+		buf_printf(out, "%s\"%s\":[", some ? ",\n" : "", *cuda);
+		for (size_t i = 0; i < m->n_archs; i++) {
+			buf_puts(out, i ? "," : "");
 			json_string(out, gpu_verdict(a, m, p, m->archs[i].cc));
-			some = true;
 		}
-		buf_puts(out, "}]");
+		buf_puts(out, "]");
+		some = true;
 	}
-	buf_puts(out, "]}\n");
+	buf_puts(out, "}}");
 }
 
-void cells_print_choice(
-    struct arena *a, const struct cells *c, const struct matrix *m, struct buf *out)
+void cells_choice_begin(const struct matrix *m, struct buf *out)
 {
+	buf_puts(out, "{\"drivers\":{");
+	for (size_t i = 0; i < ARRAY_SIZE(floors); i++)
+		buf_printf(out, "%s\"%s\":\"%s\"", i ? "," : "", floors[i].major, floors[i].driver);
+	buf_puts(out, "},\n\"gpus\":[");
+	for (size_t i = 0; i < m->n_archs; i++) {
+		buf_printf(out, "%s[\"%s\",", i ? "," : "", m->archs[i].cc);
+		json_string(out, m->archs[i].name);
+		buf_puts(out, "]");
+	}
+	buf_puts(out, "],\n\"choices\":[");
+}
+
+void cells_choice_add(
+    struct arena *a, const struct cells *c, const struct matrix *m, bool more, struct buf *out)
+{
+	buf_puts(out, more ? ",\n{" : "{");
+	json_pair(out, "name", c->recipe->name);
+	buf_puts(out, ",\n");
 	put_packages(a, c, out);
 	put_cells(a, c, m, out);
-	put_gpus(a, c, m, out);
+	put_verdicts(a, c, m, out);
+}
+
+void cells_choice_meta(const char *name, const struct strv *cudas, struct buf *out)
+{
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	buf_puts(out, ",\n{");
+	json_pair(out, "name", name);
+	buf_puts(out, ",\"needs\":[0,1],\"packages\":{");
+	for (size_t i = 0; i < cudas->n; i++) {
+		buf_printf(out, "%s\"%s\":", i ? "," : "", cudas->v[i]);
+		json_string(out, flavour_name(&a, name, cudas->v[i]));
+	}
+	buf_puts(out, "}}");
+}
+
+void cells_choice_end(struct buf *out)
+{
+	buf_puts(out, "]}\n");
 }

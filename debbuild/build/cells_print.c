@@ -26,6 +26,7 @@ const struct cell_meaning cell_meanings[] = {
     {"gpu", "its kernels ran on a GPU"},
     {"imported", "a real torch imported it"},
     {"proved", "every symbol was found in the real libraries of that torch"},
+    {"built", "the package has kernels for the Triton of that torch"},
     {"not built", "no package here holds it; debkit build makes it"},
     {"no wheel", "PyTorch ships no wheel for that Python"},
     {"no pin", "its wheel is not in the lock; debkit lock writes it"},

@@ -5,6 +5,7 @@
 #include "../base/log.h"
 #include "cmd.h"
 #include "repo_opts.h"
+#include "repo_pages.h"
 
 static const char *from, *to, *component;
 static bool dry_run;
@@ -44,6 +45,8 @@ static int run(const struct strv *operands, struct err *err)
 		return -1;
 	log_note("%zu packages %s suite %s (%zu were there)", res.changed,
 	    dry_run ? "would come to" : "copied to", to, res.present);
+	if (!dry_run)
+		repo_pages_follow();
 	repo_say_waits();
 	return 0;
 }

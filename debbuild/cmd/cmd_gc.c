@@ -5,6 +5,7 @@
 #include "../base/log.h"
 #include "cmd.h"
 #include "repo_opts.h"
+#include "repo_pages.h"
 
 static bool yes;
 static unsigned grace = 60;
@@ -42,6 +43,8 @@ static int run(const struct strv *operands, struct err *err)
 	log_note("%zu files, %llu bytes %s; %zu are too young", res.n,
 	    (unsigned long long)res.bytes, yes ? "removed" : "would go (--yes removes them)",
 	    res.kept);
+	if (yes)
+		repo_pages_follow();
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "../base/txn.h"
 #include "cmd.h"
 #include "repo_opts.h"
+#include "repo_pages.h"
 
 #include <malloc.h>
 #include <string.h>
@@ -147,8 +148,10 @@ static int run(const struct strv *operands, struct err *err)
 	if (publish_run(&spec, &res, err) < 0)
 		return -1;
 	report(&spec, &res);
-	if (!check_only)
+	if (!check_only) {
+		repo_pages_follow();
 		repo_warn_expiry();
+	}
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "../base/log.h"
 #include "cmd.h"
 #include "repo_opts.h"
+#include "repo_pages.h"
 
 static const char *valid_days;
 
@@ -24,6 +25,7 @@ static int run(const struct strv *operands, struct err *err)
 		return -1;
 	log_note("'%s' suite %s is signed anew", repo_opts.root, repo_opts.suite);
 	repo_say_waits();
+	repo_pages_follow();
 	repo_warn_expiry();
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "../base/log.h"
 #include "cmd.h"
 #include "repo_opts.h"
+#include "repo_pages.h"
 
 #include <stdio.h>
 
@@ -36,6 +37,7 @@ static int run(const struct strv *operands, struct err *err)
 	else
 		log_note("%s %s is withdrawn: snapshots keep it, '%s/" WITHDRAWN_FILE "' says why",
 		    spec.package, spec.version, repo_opts.root);
+	repo_pages_follow();
 	return 0;
 }
 

@@ -8,12 +8,12 @@
 		return; // there is no matrix: the page's text stands for itself
 	}
 	var pick = {};
-	["torch", "cuda", "python", "gpu", "smi"].forEach(function (id) {
+	["what", "torch", "cuda", "python", "gpu", "smi"].forEach(function (id) {
 		pick[id] = document.getElementById(id);
 	});
 
 	function column(i) {
-		return data.cells.map(function (c) { return c[i]; }).filter(function (v, at, all) {
+		return data.choices[0].cells.map(function (c) { return c[i]; }).filter(function (v, at, all) {
 			return all.indexOf(v) === at;
 		});
 	}
@@ -65,19 +65,38 @@
 		pick.driver = driver ? driver[1] : "";
 	}
 
-	function verdict(cuda) {
-		var row = data.gpus.filter(function (g) { return g[0] === pick.gpu.value; })[0];
-		return row && row[2][cuda] !== undefined ? row[2][cuda] : "";
+	// The choice, or what a metapackage needs.
+	function parts() {
+		var c = data.choices[pick.what.value];
+		return c.needs ? c.needs.map(function (i) { return data.choices[i]; }) : [c];
+	}
+	function cellOf(choice, want) {
+		return choice.cells.filter(function (c) {
+			return c[0] === want[0] && c[1] === want[1] && c[2] === want[2];
+		})[0];
+	}
+	// "" if the package has code for the GPU, "ptx", or why not.
+	function verdict(choice, cuda) {
+		var at = data.gpus.map(function (g) { return g[0]; }).indexOf(pick.gpu.value), v = choice.verdicts[cuda];
+		return v && at >= 0 ? v[at] : "";
+	}
+	// Why there is no package, or "".
+	function why(choice, want) {
+		var cell = cellOf(choice, want), gpu = verdict(choice, want[1]);
+		if (!cell)
+			return "No package: the matrix has no such cell.";
+		if (cell[3] >= 0)
+			return "No package: " + choice.reasons[cell[3]] + ".";
+		return gpu && gpu !== "ptx" ? "No package for that GPU: " + gpu + "." : "";
 	}
 	function sayPackage(cuda) {
-		var floor = data.drivers[cuda.split(".")[0]], gpu = verdict(cuda);
-		if (gpu && gpu !== "ptx") {
-			say("p", "No package for that GPU: " + gpu + ".", "warn");
-			return;
-		}
+		var chosen = data.choices[pick.what.value], floor = data.drivers[cuda.split(".")[0]];
+		var suites = parts().map(function (p) { return p.suites[cuda]; }).filter(Boolean);
 		say("p", "There is a package:");
-		say("pre", "apt-get install -y " + data.packages[cuda]);
-		if (gpu === "ptx")
+		if (suites.length)
+			say("p", "It is in the suite " + suites[0] + ": put that name into Suites of debkit.sources first.", "warn");
+		say("pre", "apt-get install -y " + chosen.packages[cuda]);
+		if (parts().some(function (p) { return verdict(p, cuda) === "ptx"; }))
 			say("p", "For that GPU the driver compiles the package's PTX at the first use; the driver must know CUDA " + cuda + ".");
 		if (pick.driver && floor && older(pick.driver, floor))
 			say("p", "The driver " + pick.driver + " is too old for CUDA " + cuda + ": it needs " + floor + " or later, on the host.", "warn");
@@ -86,23 +105,38 @@
 	}
 	function show() {
 		var want = [pick.torch.value, pick.cuda.value, pick.python.value];
-		var cell = data.cells.filter(function (c) {
-			return c[0] === want[0] && c[1] === want[1] && c[2] === want[2];
-		})[0];
+		var several = parts().length > 1, bad = 0;
 		answer.textContent = "";
-		if (!cell)
-			say("p", "The matrix has no such cell.", "warn");
-		else if (cell[3] >= 0)
-			say("p", "No package: " + data.reasons[cell[3]] + ".", "warn");
-		else
+		parts().forEach(function (p) {
+			var text = why(p, want);
+			if (text) {
+				say("p", (several ? p.name + ": " : "") + text, "warn");
+				bad++;
+			}
+		});
+		if (!bad && data.choices[pick.what.value].packages[want[1]])
 			sayPackage(want[1]);
+		else if (!bad)
+			say("p", "No package: this repository has none of that name for CUDA " + want[1] + ".", "warn");
 		if (pick.unknown)
 			say("p", "The text names no GPU that this page knows: choose it above, or paste what nvidia-smi --query-gpu=compute_cap --format=csv prints.");
 	}
 
-	var first = data.cells.filter(function (c) { return c[3] < 0; }).pop() || data.cells[0];
-	if (!first)
+	// A torch, CUDA and Python for which there is all that the choice needs.
+	function there(c) {
+		return parts().every(function (p) {
+			var cell = cellOf(p, c);
+			return cell && cell[3] < 0;
+		});
+	}
+	var cells = data.choices[0].cells;
+	if (!cells.length)
 		return;
+	// What needs the others comes last, and first to mind: transformers wants both.
+	fill(pick.what, data.choices.map(function (c, i) {
+		return [String(i), c.needs ? c.name + " (all of it)" : c.name];
+	}), String(data.choices.length - 1));
+	var first = cells.filter(there).pop() || cells[0];
 	[["torch", 0], ["cuda", 1], ["python", 2]].forEach(function (p) {
 		fill(pick[p[0]], column(p[1]).map(function (v) { return [v, v]; }), first[p[1]]);
 	});

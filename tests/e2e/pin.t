@@ -11,9 +11,9 @@ repo=$work/repo root=$work/root
 ok "the keyring package" "$DEBKIT" build --keyring-only --cuda 12.8 --sign-key "$fpr" --out out
 dpkg-deb -x out/debkit-archive-keyring_*.deb k
 pref=k/etc/apt/preferences.d/debkit.pref
-# Every package that the templates describe, for a CUDA.
+# Every package that the templates describe, for a CUDA; of debkit the distribution has one, too.
 own=$(sed -n 's/^Package: //p' "$top"/templates/*/control.in | sed 's/@FLAVOUR@/cu128/; s/@CUDA_DASHED@/12-8/; s/.*@.*//' |
-	sort -u)
+	grep -vx debkit | sort -u)
 for p in $own debkit; do make_deb "debs/$p.deb" "$p" 1 all; done
 for p in bash openssh-server python3-torch cuda-cudart-12-8 python3-causal-conv1d-evil; do
 	make_deb "debs/$p.deb" "$p" 99 all
