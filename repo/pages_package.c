@@ -6,6 +6,7 @@
 #include "html.h"
 #include "pages_int.h"
 #include "phase.h"
+#include "retention.h"
 
 #define VERSIONS_PER_PAGE 100
 #define PACKAGES_PER_PAGE 500
@@ -54,6 +55,7 @@ static void put_version(struct pages *p, struct buf *out, const struct catalog_d
 	}
 	put_beside(p, out, d, ".buildinfo", "How it was built (.buildinfo)");
 	put_beside(p, out, d, ".spdx.json", "What it holds (SPDX)");
+	put_beside(p, out, d, ".spdx.json.asc", "its signature");
 	put_beside(p, out, d, ".intoto.json", "Who built it from what (in-toto)");
 	buf_puts(out, "</td></tr>\n");
 }
@@ -143,6 +145,9 @@ static int put_page(
 	for (size_t i = first; i < n && i < first + VERSIONS_PER_PAGE; i++)
 		put_version(p, &out, d + i);
 	buf_puts(&out, "</tbody>\n</table>\n</div>\n");
+	if (path_exists(arena_printf(&p->arena, "%s/" RETENTION_FILE, p->repo.root)))
+		buf_puts(&out, "<p>How long versions are kept: <a href=\"../../" RETENTION_FILE
+			       "\">retention</a>.</p>\n");
 	pages_put_numbers(&out, page, pages, "index.html", "");
 	if (page == 1)
 		put_changelog(&out, d);

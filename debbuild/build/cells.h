@@ -86,24 +86,19 @@ void cells_print_json(const struct cells *c, struct buf *out);
 void cells_print_html(const struct cells *c, struct buf *out);
 /* The tables and the gaps alone, for a page that others read than who builds. */
 void cells_print_tables(const struct cells *c, const struct matrix *m, struct buf *out);
+/* A metapackage over all the recipes of a page: a name and the CUDAs that have it. */
+struct cells_meta {
+	const char *name;
+	const struct strv *cudas;
+};
 /*
- * JSON for a chooser, of several recipes: drivers, the known GPU archs, and "choices", of each
- * recipe its name, its packages by CUDA, each cell with the number of its reason (-1: it is there),
- * and for each CUDA and arch "" (device code is there), "ptx" or the reason why not. A metapackage
- * is a choice that needs others, by number.
- *
- *	cells_choice_begin(m, out);
- *	cells_choice_add(a, &cells, m, false, out);
- *	cells_choice_add(a, &others, m, true, out);
- *	cells_choice_meta("gated-deltanet", cudas, out);
- *	cells_choice_end(out);
+ * JSON for a chooser of several recipes, whose cells have the same axes: drivers, the known GPU
+ * archs, the axes, reasons (with @T, @C and @P for torch, CUDA and Python), and for each recipe its
+ * packages by CUDA, for each cell the number of its reason (-1: it is there), and for each CUDA and
+ * arch "" (device code is there), "ptx" or the reason why not. meta may be NULL.
  */
-void cells_choice_begin(const struct matrix *m, struct buf *out);
-void cells_choice_add(
-    struct arena *a, const struct cells *c, const struct matrix *m, bool more, struct buf *out);
-/* Of the two recipes that were added; cudas: those that have it. */
-void cells_choice_meta(const char *name, const struct strv *cudas, struct buf *out);
-void cells_choice_end(struct buf *out);
+void cells_print_choice(struct arena *a, const struct cells *v, size_t n,
+    const struct cells_meta *meta, const struct matrix *m, struct buf *out);
 /* One sentence for each group of Pythons with the same answer. */
 void cells_explain(struct arena *a, const struct cells_data *data, const struct cell *v, size_t n,
     struct buf *out);

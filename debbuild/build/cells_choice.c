@@ -27,14 +27,12 @@ static const char *reason(struct arena *a, const struct cell *c, const struct ma
 		return "";
 	case CELL_NO_PAIR:
 		near = cells_nearest(a, m, c->torch, c->cuda);
-		return arena_printf(a, "there is no torch %s for CUDA %s here%s%s", c->torch,
-		    c->cuda, *near ? "; nearest: " : "", near);
+		return arena_printf(a, "there is no torch @T for CUDA @C here%s%s",
+		    *near ? "; nearest: " : "", near);
 	case CELL_NO_PYTHON:
-		return c->reason;
+		return "torch @T has no wheel for Python @P";
 	default:
-		return arena_printf(a,
-		    "this repository has no build for torch %s, CUDA %s and Python %s", c->torch,
-		    c->cuda, c->python);
+		return "this repository has no build for torch @T, CUDA @C and Python @P";
 	}
 }
 
@@ -103,28 +101,20 @@ static void put_packages(struct arena *a, const struct cells *c, struct buf *out
 	buf_puts(out, "},\n");
 }
 
-static void put_cells(
-    struct arena *a, const struct cells *c, const struct matrix *m, struct buf *out)
+static void put_cells(struct arena *a, const struct cells *c, const struct matrix *m,
+    struct strv *reasons, struct buf *out)
 {
-	_cleanup_(strv_done) struct strv reasons = STRV_INIT;
 	buf_puts(out, "\"cells\":[");
 	for (size_t i = 0; i < c->n; i++) {
-		const struct cell *cell = &c->v[i];
-		const char *why = reason(a, cell, m);
+		const char *why = reason(a, &c->v[i], m);
 		int at = -1;
-		for (size_t k = 0; k < reasons.n && at < 0 && *why; k++)
-			at = strcmp(reasons.v[k], why) ? -1 : (int)k;
+		for (size_t k = 0; k < reasons->n && at < 0 && *why; k++)
+			at = strcmp(reasons->v[k], why) ? -1 : (int)k;
 		if (at < 0 && *why) {
-			at = (int)reasons.n;
-			strv_add(&reasons, why);
+			at = (int)reasons->n;
+			strv_add(reasons, why);
 		}
-		buf_printf(out, "%s[\"%s\",\"%s\",\"%s\",%d]", i ? "," : "", cell->torch,
-		    cell->cuda, cell->python, at);
-	}
-	buf_puts(out, "],\n\"reasons\":[");
-	for (size_t k = 0; k < reasons.n; k++) {
-		buf_puts(out, k ? "," : "");
-		json_string(out, reasons.v[k]);
+		buf_printf(out, "%s%d", i ? "," : "", at);
 	}
 	buf_puts(out, "],\n");
 }
@@ -150,7 +140,25 @@ static void put_verdicts(
 	buf_puts(out, "}}");
 }
 
-void cells_choice_begin(const struct matrix *m, struct buf *out)
+static void put_list(struct buf *out, const char *name, char *const *v, size_t n)
+{
+	buf_printf(out, "\"%s\":[", name);
+	for (size_t i = 0; i < n; i++) {
+		buf_puts(out, i ? "," : "");
+		json_string(out, v[i]);
+	}
+	buf_puts(out, "],\n");
+}
+
+static size_t count(char *const *v)
+{
+	size_t n = 0;
+	while (v[n])
+		n++;
+	return n;
+}
+
+static void put_machines(const struct matrix *m, struct buf *out)
 {
 	buf_puts(out, "{\"drivers\":{");
 	for (size_t i = 0; i < ARRAY_SIZE(floors); i++)
@@ -161,34 +169,46 @@ void cells_choice_begin(const struct matrix *m, struct buf *out)
 		json_string(out, m->archs[i].name);
 		buf_puts(out, "]");
 	}
-	buf_puts(out, "],\n\"choices\":[");
+	buf_puts(out, "],\n");
 }
 
-void cells_choice_add(
-    struct arena *a, const struct cells *c, const struct matrix *m, bool more, struct buf *out)
+static void put_meta(struct arena *a, const struct cells_meta *meta, size_t n, struct buf *out)
 {
-	buf_puts(out, more ? ",\n{" : "{");
-	json_pair(out, "name", c->recipe->name);
-	buf_puts(out, ",\n");
-	put_packages(a, c, out);
-	put_cells(a, c, m, out);
-	put_verdicts(a, c, m, out);
-}
-
-void cells_choice_meta(const char *name, const struct strv *cudas, struct buf *out)
-{
-	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	buf_puts(out, ",\n{");
-	json_pair(out, "name", name);
-	buf_puts(out, ",\"needs\":[0,1],\"packages\":{");
-	for (size_t i = 0; i < cudas->n; i++) {
-		buf_printf(out, "%s\"%s\":", i ? "," : "", cudas->v[i]);
-		json_string(out, flavour_name(&a, name, cudas->v[i]));
+	json_pair(out, "name", meta->name);
+	buf_puts(out, ",\n\"needs\":[");
+	for (size_t i = 0; i < n; i++)
+		buf_printf(out, "%s%zu", i ? "," : "", i);
+	buf_puts(out, "],\"packages\":{");
+	for (size_t i = 0; i < meta->cudas->n; i++) {
+		const char *cuda = meta->cudas->v[i];
+		buf_printf(out, "%s\"%s\":", i ? "," : "", cuda);
+		json_string(out, flavour_name(a, meta->name, cuda));
 	}
 	buf_puts(out, "}}");
 }
 
-void cells_choice_end(struct buf *out)
+void cells_print_choice(struct arena *a, const struct cells *v, size_t n,
+    const struct cells_meta *meta, const struct matrix *m, struct buf *out)
 {
-	buf_puts(out, "]}\n");
+	_cleanup_(strv_done) struct strv reasons = STRV_INIT;
+	put_machines(m, out);
+	buf_puts(out, "\"choices\":[");
+	for (size_t i = 0; i < n; i++) {
+		buf_puts(out, i ? ",\n{" : "{");
+		json_pair(out, "name", v[i].recipe->name);
+		buf_puts(out, ",\n");
+		put_packages(a, &v[i], out);
+		put_cells(a, &v[i], m, &reasons, out);
+		put_verdicts(a, &v[i], m, out);
+	}
+	if (meta)
+		put_meta(a, meta, n, out);
+	buf_puts(out, "],\n");
+	put_list(out, "cudas", v[0].cudas, count(v[0].cudas));
+	put_list(out, "torches", v[0].torches, count(v[0].torches));
+	put_list(out, "pythons", v[0].pythons, count(v[0].pythons));
+	put_list(out, "reasons", reasons.v, reasons.n);
+	buf_truncate(out, out->len - 2);
+	buf_puts(out, "}\n");
 }

@@ -67,10 +67,10 @@ static void put_table(const struct cells *c, const char *cuda, struct buf *out)
 	const struct built_package *p = cells_package(c, cuda);
 	const struct cell *row;
 	buf_printf(out,
-	    "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"CUDA "
+	    "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s, CUDA "
 	    "%s\">\n<table>\n"
 	    "<caption>CUDA %s",
-	    cuda, cuda);
+	    c->recipe->name, cuda, cuda);
 	if (p) {
 		buf_puts(out, ", GPU archs ");
 		text(out, p->archs);

@@ -18,10 +18,11 @@ struct work {
 	const char *root;
 	const struct catalog *cat;
 	const struct suite *suite;
-	struct buf *html, *json;
-	struct cells_source shared; /* of the recipe that came last: its matrix is that of all */
-	size_t n;		    /* recipes that have packages */
-	struct strv metas;	    /* metapackages that recipes may have */
+	struct buf *html;
+	struct cells *v; /* one for each recipe that has packages */
+	size_t n;
+	const struct matrix *matrix;
+	const char *meta; /* the metapackage that a recipe may have, or NULL */
 };
 
 /* The suite of one package of that name that the matrix is about: the one that the page's lines
@@ -76,8 +77,7 @@ static void name_suites(struct work *w, struct built *b, const struct strv *suit
 static int add_recipe(struct work *w, const char *name, struct err *err)
 {
 	_cleanup_(strv_done) struct strv paths = STRV_INIT, suites = STRV_INIT;
-	struct cells_source *s = &w->shared;
-	struct cells cells;
+	struct cells_source *s = arena_alloc(w->a, sizeof *s);
 	find_flavours(w, arena_printf(w->a, "python3-%s-cu", name), &paths, &suites);
 	if (!paths.n)
 		return 0;
@@ -85,44 +85,23 @@ static int add_recipe(struct work *w, const char *name, struct err *err)
 	    0)
 		return -1;
 	name_suites(w, &s->built, &suites);
-	cells_make(w->a, &s->data, NULL, &cells);
-	if (!w->n)
-		cells_choice_begin(&s->matrix, w->json);
+	cells_make(w->a, &s->data, NULL, &w->v[w->n]);
 	buf_printf(w->html, "<h3>%s</h3>\n", name);
-	cells_print_tables(&cells, &s->matrix, w->html);
-	cells_choice_add(w->a, &cells, &s->matrix, w->n > 0, w->json);
+	cells_print_tables(&w->v[w->n++], &s->matrix, w->html);
+	w->matrix = &s->matrix;
 	if (s->recipe.meta)
-		strv_add(&w->metas, s->recipe.meta);
-	w->n++;
+		w->meta = s->recipe.meta;
 	return 0;
 }
 
-/* A metapackage needs both of two recipes. */
-static void add_meta(struct work *w, const char *name)
-{
-	_cleanup_(strv_done) struct strv paths = STRV_INIT, suites = STRV_INIT, cudas = STRV_INIT;
-	const struct matrix *m = &w->shared.matrix;
-	const char *stem = arena_printf(w->a, "python3-%s-cu", name);
-	find_flavours(w, stem, &paths, &suites);
-	for (size_t i = 0; i < m->n_torches; i++) {
-		const char *cuda = m->torches[i].cuda, *dot = strchrnul(cuda, '.');
-		const char *file = arena_printf(
-		    w->a, "/%s%.*s%s_", stem, (int)(dot - cuda), cuda, *dot ? dot + 1 : dot);
-		for (size_t k = 0; k < paths.n; k++)
-			if (strstr(paths.v[k], file) && !strv_has(&cudas, cuda))
-				strv_add(&cudas, cuda);
-	}
-	if (cudas.n && w->n == 2)
-		cells_choice_meta(name, &cudas, w->json);
-}
-
-/* Every folder of the templates that has a recipe, the oldest recipe first. */
+/* Every folder of the templates that has a recipe. */
 static int add_recipes(struct work *w, const char *templates, struct err *err)
 {
 	_cleanup_(strv_done) struct strv names = STRV_INIT;
 	if (path_list(templates, &names, err) < 0)
 		return -1;
 	strv_sort(&names);
+	w->v = arena_alloc(w->a, (names.n + 1) * sizeof *w->v);
 	for (size_t i = 0; i < names.n; i++)
 		if (path_exists(arena_printf(w->a, "%s/%s/recipe", templates, names.v[i])) &&
 		    add_recipe(w, names.v[i], err) < 0)
@@ -130,19 +109,38 @@ static int add_recipes(struct work *w, const char *templates, struct err *err)
 	return 0;
 }
 
+/* The CUDAs of the matrix for which the metapackage is listed. */
+static void find_metas(const struct work *w, struct strv *cudas)
+{
+	_cleanup_(strv_done) struct strv paths = STRV_INIT, suites = STRV_INIT;
+	const char *stem = arena_printf(w->a, "python3-%s-cu", w->meta);
+	find_flavours(w, stem, &paths, &suites);
+	for (char **cuda = w->v[0].cudas; *cuda; cuda++) {
+		const char *dot = strchrnul(*cuda, '.');
+		const char *file = arena_printf(
+		    w->a, "/%s%.*s%s_", stem, (int)(dot - *cuda), *cuda, *dot ? dot + 1 : dot);
+		for (size_t k = 0; k < paths.n; k++)
+			if (strstr(paths.v[k], file) && !strv_has(cudas, *cuda))
+				strv_add(cudas, *cuda);
+	}
+}
+
 static int make_matrix(struct arena *a, const char *root, const struct catalog *c,
     const struct suite *suite, struct buf *html, struct buf *json, struct err *err)
 {
-	struct work w = {
-	    .a = a, .root = root, .cat = c, .suite = suite, .html = html, .json = json};
+	struct work w = {.a = a, .root = root, .cat = c, .suite = suite, .html = html};
+	_cleanup_(strv_done) struct strv cudas = STRV_INIT;
 	_free_ char *templates = path_templates_dir(err);
-	int rc = templates ? add_recipes(&w, templates, err) : -1;
-	for (size_t i = 0; i < w.metas.n && rc == 0; i++)
-		add_meta(&w, w.metas.v[i]);
-	if (w.n)
-		cells_choice_end(json);
-	strv_done(&w.metas);
-	return rc;
+	if (!templates || add_recipes(&w, templates, err) < 0)
+		return -1;
+	if (!w.n)
+		return 0;
+	/* It needs all of the recipes. */
+	if (w.meta && w.n > 1)
+		find_metas(&w, &cudas);
+	struct cells_meta meta = {w.meta, &cudas};
+	cells_print_choice(a, w.v, w.n, cudas.n ? &meta : NULL, w.matrix, json);
+	return 0;
 }
 
 static int write_pages(const char *title, bool follow, struct pages_result *res, struct err *err)

@@ -7,16 +7,23 @@
 	} catch (e) {
 		return; // there is no matrix: the page's text stands for itself
 	}
+	// Numbers to [torch, CUDA, Python, reason].
+	data.choices.forEach(function (choice) {
+		var at = 0, cells = choice.cells;
+		if (!cells)
+			return;
+		choice.cells = [];
+		data.cudas.forEach(function (c) {
+			data.torches.forEach(function (t) {
+				data.pythons.forEach(function (p) { choice.cells.push([t, c, p, cells[at++]]); });
+			});
+		});
+	});
 	var pick = {};
 	["what", "torch", "cuda", "python", "gpu", "smi"].forEach(function (id) {
 		pick[id] = document.getElementById(id);
 	});
 
-	function column(i) {
-		return data.choices[0].cells.map(function (c) { return c[i]; }).filter(function (v, at, all) {
-			return all.indexOf(v) === at;
-		});
-	}
 	function fill(select, values, chosen) {
 		values.forEach(function (v) {
 			var o = new Option(v[1], v[0]);
@@ -80,13 +87,16 @@
 		var at = data.gpus.map(function (g) { return g[0]; }).indexOf(pick.gpu.value), v = choice.verdicts[cuda];
 		return v && at >= 0 ? v[at] : "";
 	}
+	function reason(cell) {
+		return data.reasons[cell[3]].replace(/@[TCP]/g, function (m) { return cell["TCP".indexOf(m[1])]; });
+	}
 	// Why there is no package, or "".
 	function why(choice, want) {
 		var cell = cellOf(choice, want), gpu = verdict(choice, want[1]);
 		if (!cell)
 			return "No package: the matrix has no such cell.";
 		if (cell[3] >= 0)
-			return "No package: " + choice.reasons[cell[3]] + ".";
+			return "No package: " + reason(cell) + ".";
 		return gpu && gpu !== "ptx" ? "No package for that GPU: " + gpu + "." : "";
 	}
 	function sayPackage(cuda) {
@@ -137,8 +147,8 @@
 		return [String(i), c.needs ? c.name + " (all of it)" : c.name];
 	}), String(data.choices.length - 1));
 	var first = cells.filter(there).pop() || cells[0];
-	[["torch", 0], ["cuda", 1], ["python", 2]].forEach(function (p) {
-		fill(pick[p[0]], column(p[1]).map(function (v) { return [v, v]; }), first[p[1]]);
+	[["torch", data.torches], ["cuda", data.cudas], ["python", data.pythons]].forEach(function (p, i) {
+		fill(pick[p[0]], p[1].map(function (v) { return [v, v]; }), first[i]);
 	});
 	fill(pick.gpu, [["", "any"]].concat(data.gpus.map(function (g) { return [g[0], g[1] + ", " + g[0]]; })), "");
 	form.addEventListener("change", show);

@@ -67,7 +67,7 @@ ok "the keyboard reaches links, source file and chooser" sh -c "cat keys; grep -
 
 ok "chooser: a cell that is there" answers 'apt-get install -y python3-causal-conv1d-cu128' \
 	set=torch:2.10 set=cuda:12.8 set=python:3.11 set=gpu:9.0
-ok "no wheel for that Python" answers 'No package: torch 2.15.0 has no wheel for Python 3.10' \
+ok "no wheel for that Python" answers 'No package: torch 2.15 has no wheel for Python 3.10' \
 	set=torch:2.15 set=cuda:13.2 set=python:3.10
 ok "no such pair, and the nearest" answers 'no torch 2.12 for CUDA 12.8 here; nearest: torch 2.11 for CUDA 12.8' \
 	set=torch:2.12 set=cuda:12.8 set=python:3.11

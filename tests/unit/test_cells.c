@@ -84,9 +84,7 @@ static void for_the_pages_of_a_repository(void **state)
 	_cleanup_(buf_done) struct buf choice = BUF_INIT(UNIT_FILE_MAX);
 	cells_make(&u->a, &w->data, NULL, &c);
 	cells_print_tables(&c, &w->matrix, &tables);
-	cells_choice_begin(&w->matrix, &choice);
-	cells_choice_add(&u->a, &c, &w->matrix, false, &choice);
-	cells_choice_end(&choice);
+	cells_print_choice(&u->a, &c, 1, NULL, &w->matrix, &choice);
 	unit_golden(u, "matrix-tables.html", &tables);
 	unit_golden(u, "matrix-choice.json", &choice);
 	unit_put(u, "choice.json", buf_str(&choice));
@@ -101,7 +99,7 @@ static void kernels_beside_bindings(void **state)
 {
 	struct unit *u = *state;
 	struct world *w = make(u);
-	struct cells c;
+	struct cells both[2], *c = &both[1];
 	_cleanup_(buf_done) struct buf out = BUF_INIT(UNIT_FILE_MAX);
 	_cleanup_(strv_done) struct strv cudas = STRV_INIT;
 	char *tritons[] = {"3.6.0", NULL}, *pythons[] = {"3.11", "3.12", NULL};
@@ -112,16 +110,17 @@ static void kernels_beside_bindings(void **state)
 	    .tritons = tritons,
 	    .pythons = pythons,
 	    .suite = "testing"};
-	cells_choice_begin(&w->matrix, &out);
-	cells_make(&u->a, &w->data, NULL, &c);
-	cells_choice_add(&u->a, &c, &w->matrix, false, &out);
+	struct built bindings_too = w->built;
+	struct cells_data other = w->data;
+	other.built = &bindings_too;
+	cells_make(&u->a, &other, NULL, &both[0]);
 	w->built = (struct built){&kernels, 1};
 	/* Facts are of the package's version, whatever the recipe would build. */
 	struct state_fact fact = {"rebuilt", "demo-conv", "1-1", "2.10", "12.8", "3.11", NULL};
 	w->states = (struct states){&fact, 1};
-	cells_make(&u->a, &w->data, NULL, &c);
-	for (size_t i = 0; i < c.n; i++) {
-		const struct cell *x = &c.v[i];
+	cells_make(&u->a, &w->data, NULL, c);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct cell *x = &c->v[i];
 		bool there = !strcmp(x->cuda, "12.8") &&
 			     ((!strcmp(x->torch, "2.10") &&
 				  strv_has(&(struct strv){pythons, 2}, x->python)) ||
@@ -130,10 +129,9 @@ static void kernels_beside_bindings(void **state)
 		assert_int_equal(x->facts != 0, there);
 		assert_int_equal((x->facts & CELL_REBUILT) != 0, again);
 	}
-	cells_choice_add(&u->a, &c, &w->matrix, true, &out);
 	strv_add(&cudas, "12.8");
-	cells_choice_meta("both", &cudas, &out);
-	cells_choice_end(&out);
+	struct cells_meta meta = {"both", &cudas};
+	cells_print_choice(&u->a, both, 2, &meta, &w->matrix, &out);
 	unit_put(u, "choice.json", buf_str(&out));
 	assert_string_equal(
 	    unit_sh(u, "python3 -c 'import json; c = json.load(open(\"choice.json\"))"
