@@ -13,12 +13,14 @@
 #include "../debbuild/sign/rotate.h"
 #include "site.h"
 
-#define DAY	 86400
-#define NOTE_MAX ((size_t)1 << 16)
+#define DAY	  86400
+#define NOTE_MAX  ((size_t)1 << 16)
+#define NOTE_DAYS 7 /* what is quiet now need not be asked again so long */
 
 /*
- * The note: "DIGEST DAY TEXT...": the digest of the keyring, the day until which there is nothing
- * to say. With something to say there is no note, and gpg is asked each time.
+ * The note: "DIGEST DAY TEXT...": the digest of the keyring, the time until which there is nothing
+ * to say; a time that a wrong clock wrote does not count. With something to say there is no note,
+ * and gpg is asked each time.
  */
 static bool nothing_to_say(const char *note, const char *digest, time_t now)
 {
@@ -27,7 +29,8 @@ static bool nothing_to_say(const char *note, const char *digest, time_t now)
 	long long until;
 	return path_exists(note) && path_read(note, &text, NULL) == 0 &&
 	       sscanf(buf_str(&text), "%64[0-9a-f] %lld", hex, &until) == 2 &&
-	       !strcmp(hex, digest) && now < (time_t)until;
+	       !strcmp(hex, digest) && now < (time_t)until &&
+	       (time_t)until <= now + NOTE_DAYS * DAY;
 }
 
 /* Nothing ends within the warning time and a week: so long the keyring need not be read again. */
@@ -36,11 +39,11 @@ static int note_quiet(
 {
 	_cleanup_(strv_done) struct strv soon = STRV_INIT;
 	_cleanup_(buf_done) struct buf text = BUF_INIT(NOTE_MAX);
-	if (rotate_warnings(keyring, now, ROTATE_WARN_DAYS + 7, &soon, err) < 0)
+	if (rotate_warnings(keyring, now, ROTATE_WARN_DAYS + NOTE_DAYS, &soon, err) < 0)
 		return -1;
 	if (soon.n)
 		return 0;
-	buf_printf(&text, "%s %lld\n", digest, (long long)now + 7 * DAY);
+	buf_printf(&text, "%s %lld\n", digest, (long long)now + NOTE_DAYS * DAY);
 	return outfile_put_if_changed(note, 0644, text.data, text.len, err);
 }
 

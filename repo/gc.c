@@ -10,6 +10,7 @@
 #include "../debbuild/base/path.h"
 #include "../debbuild/base/txn.h"
 #include "../debbuild/base/xalloc.h"
+#include "dating.h"
 #include "papers.h"
 #include "retention.h"
 #include "snapshot.h"
@@ -176,6 +177,21 @@ static int expire_snapshots(struct work *w, const struct strv *names, struct err
 	return 0;
 }
 
+/* A clock that is wrong would make what is young look old. */
+static int check_clock(struct work *w, struct err *err)
+{
+	_cleanup_(strv_done) struct strv names = STRV_INIT;
+	if (state_suites(w->repo.state, &names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		_cleanup_(suite_done) struct suite s = {0};
+		if (suite_load(&w->arena, w->repo.root, names.v[i], &s, err) < 0 ||
+		    (!s.snapshot_of && dating_check(&w->repo, &s, err) < 0))
+			return -1;
+	}
+	return 0;
+}
+
 int gc_run(const struct gc_spec *spec, struct gc_result *res, struct err *err)
 {
 	*res = (struct gc_result){0};
@@ -185,7 +201,7 @@ int gc_run(const struct gc_spec *spec, struct gc_result *res, struct err *err)
 	    .arena = ARENA_INIT,
 	    .young = clock_now() - (time_t)spec->grace_s};
 	_cleanup_(strv_done) struct strv suites = STRV_INIT;
-	if (repo_open(&w.repo, &spec->repo, err) < 0 ||
+	if (repo_open(&w.repo, &spec->repo, err) < 0 || check_clock(&w, err) < 0 ||
 	    state_each_deb(w.repo.state, take_deb, &w, err) < 0 ||
 	    state_suites(w.repo.state, &suites, err) < 0 || expire_snapshots(&w, &suites, err) < 0)
 		return -1;

@@ -100,6 +100,18 @@ static void put_date(struct buf *out, const char *field, time_t t)
 	buf_printf(out, "%s: %s\n", field, text);
 }
 
+/* A field of several lines. */
+static void put_lines(struct buf *out, const char *field, const char *text)
+{
+	buf_printf(out, "%s:\n", field);
+	for (size_t n; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		buf_putc(out, ' ');
+		buf_append(out, text, n);
+		buf_putc(out, '\n');
+	}
+}
+
 static void put_files(struct buf *out, const struct release_list *files, int alg)
 {
 	bool any = false;
@@ -132,6 +144,8 @@ void release_write(const struct suite *s, const struct release_list *files, stru
 		buf_printf(out, "Snapshots: %s\n", s->snapshots);
 	if (s->snapshot_of)
 		buf_printf(out, SUITE_SNAPSHOT_FIELD ": %s\n", s->snapshot_of);
+	if (s->withdrawn)
+		put_lines(out, SUITE_WITHDRAWN_FIELD, s->withdrawn);
 	static const int order[SUM_ALGS] = {SUM_MD5, SUM_SHA1, SUM_SHA256, SUM_SHA512};
 	for (size_t i = 0; i < SUM_ALGS; i++)
 		put_files(out, files, order[i]);

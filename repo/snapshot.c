@@ -11,6 +11,7 @@
 #include "../debbuild/base/path.h"
 #include "../debbuild/base/txn.h"
 #include "../debbuild/base/xalloc.h"
+#include "dating.h"
 #include "phase.h"
 #include "site.h"
 #include "state_index.h"
@@ -143,7 +144,7 @@ static int make(struct work *w, const char *name, const struct strv *keys, struc
 	s->snapshot_of = s->name;
 	s->name = name;
 	s->valid_days = 0;
-	s->date = clock_now();
+	s->date = dating_next(&w->repo, s);
 	if (release_stage(&w->arena, w->txn, s, &s->files, &row.release, err) < 0 ||
 	    state_put_suite(w->repo.state, name, &row, err) < 0 ||
 	    state_copy_suite(w->repo.state, w->row.id, row.id, err) < 0 ||
@@ -158,7 +159,8 @@ int snapshot_make(const struct snapshot_spec *spec, char **out, struct err *err)
 {
 	_cleanup_(work_done) struct work w = {.arena = ARENA_INIT, .repo = REPO_INIT};
 	if (repo_open(&w.repo, &spec->repo, err) < 0 ||
-	    repo_suite(&w.repo, &w.arena, spec->suite, &w.suite, &w.row, err) < 0)
+	    repo_suite(&w.repo, &w.arena, spec->suite, &w.suite, &w.row, err) < 0 ||
+	    dating_check(&w.repo, &w.suite, err) < 0)
 		return -1;
 	const char *name = spec->name ? spec->name : dated(&w.arena, spec->suite);
 	if (check_free(&w, name, err) < 0)

@@ -8,6 +8,9 @@
  *	Date: Mon, 30 Nov 2026 07:00:00 UTC
  *	Suites: stable testing		that listed it; absent if none did
  *	Reason: one line of text
+ *
+ * Each suite's Release says it as well, so that apt brings it to every machine, signed, and a
+ *doctor reads it there: X-Debkit-Withdrawn, a line for each, "PACKAGE VERSION REASON".
  */
 #pragma once
 #include "repo.h"
@@ -38,6 +41,8 @@ int withdraw_run(
 /* The list; none if there is no such file. */
 int withdraw_load(
     struct arena *a, const char *root, struct stanza_list *out, struct err *err) _must_check_;
+/* The lines of a Release's field, in the arena; NULL if there is none. */
+const char *withdraw_lines(struct arena *a, const struct stanza_list *list) _must_check_;
 /* The stanza of that package, or NULL. */
 const struct stanza *withdraw_find(
     const struct stanza_list *list, const char *package, const char *version) _must_check_;

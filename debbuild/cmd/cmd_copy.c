@@ -12,6 +12,7 @@ static bool dry_run;
 
 static const struct opt opts[] = {
     REPO_OPTS,
+    REPO_OPT_CLOCK,
     REPO_OPT_KEYS,
     {"from", 0, OPT_STRING, "SUITE", "suite that lists the packages", &from},
     {"to", 0, OPT_STRING, "SUITE", "suite that shall list them, too", &to},

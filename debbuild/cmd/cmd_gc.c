@@ -12,6 +12,7 @@ static unsigned grace = 60;
 
 static const struct opt opts[] = {
     REPO_OPTS,
+    REPO_OPT_CLOCK,
     {"yes", 'y', OPT_FLAG, NULL, "remove them; without it nothing is removed", &yes},
     {"grace", 0, OPT_UINT, "MINUTES", "leave what is garbage for less than that (60)", &grace},
     {NULL},

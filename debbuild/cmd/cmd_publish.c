@@ -21,6 +21,7 @@ static bool no_sign, unsigned_ok, check_only, paranoid, by_link, rebuild, compat
 
 static const struct opt opts[] = {
     REPO_OPTS,
+    REPO_OPT_CLOCK,
     REPO_OPT_SUITE,
     REPO_OPT_KEYS,
     {"component", 0, OPT_STRING, "NAME", "component of the suite (main)", &component},

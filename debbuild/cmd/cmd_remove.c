@@ -12,6 +12,7 @@ static bool dry_run;
 
 static const struct opt opts[] = {
     REPO_OPTS,
+    REPO_OPT_CLOCK,
     REPO_OPT_SUITE,
     REPO_OPT_KEYS,
     {"component", 0, OPT_STRING, "NAME", "only from this component", &component},

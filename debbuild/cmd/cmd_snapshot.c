@@ -9,6 +9,7 @@
 
 static const struct opt opts[] = {
     REPO_OPTS,
+    REPO_OPT_CLOCK,
     REPO_OPT_SUITE,
     REPO_OPT_KEYS,
     {NULL},

@@ -11,6 +11,7 @@ static const char *reason;
 
 static const struct opt opts[] = {
     REPO_OPTS,
+    REPO_OPT_CLOCK,
     {"reason", 0, OPT_STRING, "TEXT", "why, in one line that users will read (required)", &reason},
     {NULL},
 };

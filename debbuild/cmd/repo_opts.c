@@ -27,7 +27,8 @@ struct repo_spec repo_opts_spec(bool create)
 	return (struct repo_spec){.root = repo_opts.root,
 	    .create = create,
 	    .wait = !repo_opts.no_wait,
-	    .waiting = say_waiting};
+	    .waiting = say_waiting,
+	    .trust_clock = repo_opts.trust_clock};
 }
 
 void repo_say_waits(void)

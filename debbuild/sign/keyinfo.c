@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/arena.h"
+#include "../base/clock.h"
 #include "../base/err.h"
 #include "keyring.h"
 
@@ -78,6 +79,14 @@ static int refuse(gpgme_key_t key, gpgme_subkey_t s, struct err *err)
 		return err_set(err, ERR_TRUST,
 		    "the %skey %s expired on %s; lengthen it with gpg --quick-set-expire %s 3y%s",
 		    part, fpr, day, fpr, *part ? " '*'" : "");
+	if (s->timestamp > clock_now()) {
+		char made[KEYINFO_DATE_MAX], now[KEYINFO_DATE_MAX];
+		keyinfo_date(s->timestamp, made);
+		keyinfo_date(clock_now(), now);
+		return err_set(err, ERR_TRUST,
+		    "the %skey %s was made on %s, and this machine's clock says %s: set the clock",
+		    part, fpr, made, now);
+	}
 	return err_set(
 	    err, ERR_TRUST, "the %skey %s is disabled, or gpg holds it for invalid", part, fpr);
 }
