@@ -45,6 +45,7 @@ void bundle_result_done(struct bundle_result *res)
 {
 	strv_done(&res->packages);
 	strv_done(&res->installs);
+	strv_done(&res->left);
 }
 
 static const char *find_glibc(struct work *w, const char *system, struct err *err)
@@ -252,7 +253,9 @@ int bundle_run(const struct bundle_spec *spec, struct bundle_result *res, struct
 	    !(glibc = find_glibc(&w, want.system, err)) ||
 	    repo_open(&w.repo, &spec->repo, err) < 0 ||
 	    repo_suite(&w.repo, &w.arena, spec->suite, &w.suite, &row, err) < 0 ||
-	    read_list(&w, err) < 0 || bundle_choose(&w.arena, &want, glibc, &w.list, err) < 0 ||
+	    bundle_read_tritons(&w.arena, spec->templates, &want, err) < 0 ||
+	    read_list(&w, err) < 0 ||
+	    bundle_choose(&w.arena, &want, glibc, spec->recipes, &w.list, &res->left, err) < 0 ||
 	    name_stage(&w, err) < 0 || fill(&w, err) < 0)
 		return -1;
 	return pack(&w, err);

@@ -3,7 +3,7 @@
 #include "bundle.h"
 #include "../debbuild/deb/stanza.h"
 
-struct buf;
+struct strv;
 
 /* A package as the suite lists it. */
 struct bundle_pkg {
@@ -19,7 +19,10 @@ struct bundle_list {
 
 /*
  * Marks what the machine needs: the newest version of each package whose Debkit fields fit it, and
- * of what these depend on as far as the suite has it. glibc: of the system, "2.39". ERR_USAGE.
+ * of what these depend on as far as the suite has it. glibc: of the system, "2.39". recipes: only
+ * theirs, each of which must have one; empty: of all, and left gets a sentence for each that has
+ * none. ERR_USAGE.
  */
 int bundle_choose(struct arena *a, const struct bundle_want *w, const char *glibc,
-    struct bundle_list *list, struct err *err) _must_check_;
+    const struct strv *recipes, struct bundle_list *list, struct strv *left,
+    struct err *err) _must_check_;

@@ -7,6 +7,7 @@
 #include "../debbuild/base/arena.h"
 #include "../debbuild/base/err.h"
 #include "../debbuild/base/strv.h"
+#include "../debbuild/deb/stanza.h"
 #include "bundle.h"
 
 #define FORM "ubuntu24.04,torch2.10,py3.12,sm_120"
@@ -62,6 +63,33 @@ int bundle_parse(struct arena *a, const char *text, struct bundle_want *out, str
 		return err_set(err, ERR_USAGE,
 		    "'%s' does not name a system, a torch, a Python and a GPU; the form is " FORM,
 		    text);
+	return 0;
+}
+
+/* "cu128" of "12.8" */
+static const char *flavour_of(struct arena *a, const char *cuda)
+{
+	const char *dot = strchrnul(cuda, '.');
+	return arena_printf(a, "cu%.*s%s", (int)(dot - cuda), cuda, *dot ? dot + 1 : dot);
+}
+
+int bundle_read_tritons(
+    struct arena *a, const char *templates, struct bundle_want *w, struct err *err)
+{
+	const char *path = arena_printf(a, "%s/matrix", templates);
+	const char *prefix = arena_printf(a, "%s.", w->torch);
+	struct stanza_list list = {0};
+	if (stanza_parse_file(a, path, STANZA_COMMENTS, &list, err) < 0)
+		return -1;
+	w->tritons = arena_alloc(a, (list.n + 1) * sizeof *w->tritons);
+	for (size_t i = 0; i < list.n; i++) {
+		const char *torch = stanza_get(&list.v[i], "Torch");
+		const char *cuda = stanza_get(&list.v[i], "Cuda");
+		const char *triton = stanza_get(&list.v[i], "Triton");
+		if (torch && cuda && triton && str_starts(torch, prefix))
+			w->tritons[w->n_tritons++] =
+			    (struct bundle_triton){flavour_of(a, cuda), triton};
+	}
 	return 0;
 }
 

@@ -42,7 +42,8 @@ static const struct step {
 };
 /* What else lies in the target is not ours, and stays. */
 static const struct step removal = {"what is gone", NEW, false,
-    {"+ /dists/***", "+ /pool/***", "+ /packages/***", "+ /packages-*.html", "- *"}};
+    {"+ /dists/***", "+ /pool/***", "+ /snapshots/***", "+ /packages/***", "+ /packages-*.html",
+	"- *"}};
 
 /* HOST:PATH has a colon before any slash. */
 static bool is_remote(const char *to)

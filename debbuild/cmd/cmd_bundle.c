@@ -9,12 +9,16 @@
 #include <stdio.h>
 
 static const char *want, *out;
+static struct strv recipes = STRV_INIT;
 
 static const struct opt opts[] = {
     REPO_OPTS,
     REPO_OPT_SUITE,
     {"for", 0, OPT_STRING, "SYSTEM,TORCH,PYTHON,GPU",
 	"the machine, such as ubuntu24.04,torch2.10,py3.12,sm_120 (required)", &want},
+    {"recipe", 0, OPT_LIST, "NAME[,NAME...]",
+	"only causal-conv1d or flash-linear-attention; default: all that fit the machine",
+	&recipes},
     {"out", 'o', OPT_STRING, "FILE.tar", "what to write; default: debkit-bundle.tar", &out},
     {NULL},
 };
@@ -34,9 +38,12 @@ static int run(const struct strv *operands, struct err *err)
 	    .suite = repo_opts.suite,
 	    .want = want,
 	    .templates = templates,
+	    .recipes = &recipes,
 	    .out = out ? out : "debkit-bundle.tar"};
 	if (bundle_run(&spec, &res, err) < 0)
 		return -1;
+	for (size_t i = 0; i < res.left.n; i++)
+		log_warn("%s", res.left.v[i]);
 	log_note(
 	    "'%s' holds %zu packages; unpack it on the machine and run install.sh there as root",
 	    spec.out, res.packages.n);

@@ -101,6 +101,40 @@ for release in bookworm trixie; do
 	umount_root
 done
 
+# With kernels beside it, and the metapackage over both, which a visitor is asked about first.
+make_deb both/fla.deb python3-flash-linear-attention-cu128 0.6.0-1 amd64 "Section: misc
+Debkit-Triton: 3.6.0
+Debkit-Python: 3.11 3.12
+Debkit-Cuda-Archs: 8.0 9.0"
+make_deb both/meta.deb python3-gated-deltanet-cu128 0.6.0-1 all
+make_deb testing.deb python3-flash-linear-attention-cu130 0.6.0-1 amd64 "Section: misc
+Debkit-Triton: 3.6.0
+Debkit-Python: 3.11
+Debkit-Cuda-Archs: 9.0"
+printf 'Suite: stable\nKeep-Snapshots-Days: 90\n' >"$repo/retention"
+ok "publish both, which rewrites the pages" eval '"$DEBKIT" publish --repo "$repo" --suite stable --unsigned-ok both &&
+	"$DEBKIT" publish --repo "$repo" --suite testing --unsigned-ok --sign-key "$fpr" testing.deb'
+for theme in light dark; do
+	ok "front page of both, $theme, on a phone" browse theme=$theme size=360x740 \
+		open="$url/apt/" axe wide console shot="$shots/both-$theme.png"
+done
+ok "chooser: both" answers 'apt-get install -y python3-gated-deltanet-cu128' \
+	set=torch:2.10 set=cuda:12.8 set=python:3.11 set=gpu:9.0
+ok "one of both lacks: which" answers '^causal-conv1d: No package: this repository has no build for torch 2.10, CUDA 12.8 and Python 3.12' \
+	set=torch:2.10 set=cuda:12.8 set=python:3.12
+ok "for a GPU that one lacks, too" answers 'causal-conv1d: No package for that GPU: .* none that runs on 8.0' \
+	set=torch:2.10 set=cuda:12.8 set=python:3.11 set=gpu:8.0
+ok "one alone" answers 'apt-get install -y python3-flash-linear-attention-cu128' \
+	set=what:1 set=torch:2.10 set=cuda:12.8 set=python:3.12 set=gpu:8.0
+ok "the other alone" answers 'apt-get install -y python3-causal-conv1d-cu128' \
+	set=what:0 set=torch:2.10 set=cuda:12.8 set=python:3.11 set=gpu:9.0
+ok "what another suite has" answers 'in the suite testing.*apt-get install -y python3-flash-linear-attention-cu130' \
+	set=what:1 set=torch:2.11 set=cuda:13.0 set=python:3.11
+for paper in .buildinfo .spdx.json .spdx.json.asc .intoto.json /retention; do
+	ok "the package's page leads to $paper" browse open="$package" \
+		js='(location.href = document.querySelector("a[href$=\"'$paper'\"]").href, 1)' js='document.contentType' console
+done
+
 mkdir raw && make_deb hostile.deb hostile 1.0 && dpkg-deb -R hostile.deb raw
 sed -i 's|^Description:.*|Description: </title><script>document.title="run"</script><img src=x onerror="document.title=1">|
 	s|^ It holds.*| </p></main><script>document.title="run"</script><a href="javascript:document.title=2">x</a>|' raw/DEBIAN/control

@@ -74,4 +74,42 @@ fails "a machine that is none" 2 'the form is' bundle --for everything
 fails "no machine" 2 'for which machine' bundle
 fails "no name of a tar" 2 'ends with .tar' bundle --for debian12,torch2.10,py3.11,sm_90 --out x.zip
 ok "PTX runs on newer ones" bundle --for debian12,torch2.10,py3.11,sm_121 --out n.tar
+# Triton kernels go by the Triton that the torch pins; --recipe narrows.
+fla() { # FILE VERSION TRITONS PYTHONS ARCHS
+	make_deb "$1" python3-kernels-cu128 "$2" amd64 "Section: misc
+Depends: python3-kernels (= $2)
+Debkit-Triton: $3
+Debkit-Python: $4
+Debkit-Cuda-Archs: $5"
+	make_deb "$1.all.deb" python3-kernels "$2" all
+}
+fla more/k1.deb 1 "3.5.1 3.6.0" "3.11" "8.0 9.0 12.0"
+fla more/k2.deb 2 "3.6.0" "3.11" "9.0"
+"$DEBKIT" publish --repo "$repo" --suite stable --unsigned-ok more 2>/dev/null
+holds() { # NAMES-AND-VERSIONS OPTION...: the packages in the bundle of the options
+	local want=$1
+	shift
+	rm -f k.tar && bundle --out k.tar "$@" 2>said || { cat said; return 1; }
+	local got
+	got=$(tar -tf k.tar | grep '\.deb$' | sed 's,.*/,,; s/_[a-z0-9]*\.deb//' | sort | tr '\n' ' ')
+	echo "$got"
+	cat said
+	[ "$got" = "$want " ]
+}
+ok "all that fit: bindings for the torch, kernels for its Triton" holds \
+	"debkit-cudart-12-8_12.8.90-1 python3-demo-cu128_2 python3-demo_2 python3-kernels-cu128_2 python3-kernels_2" \
+	--for debian12,torch2.10,py3.11,sm_90
+ok "an older one where only that fits" holds \
+	"debkit-cudart-12-8_12.8.90-1 python3-demo-cu128_2 python3-demo_2 python3-kernels-cu128_1 python3-kernels_1" \
+	--for debian12,torch2.9,py3.11,sm_120
+ok "--recipe: that alone" holds "python3-kernels-cu128_2 python3-kernels_2" --for debian12,torch2.10,py3.11,sm_90 --recipe kernels
+ok "both by name" holds \
+	"debkit-cudart-12-8_12.8.90-1 python3-demo-cu128_2 python3-demo_2 python3-kernels-cu128_2 python3-kernels_2" \
+	--for debian12,torch2.10,py3.11,sm_90 --recipe kernels,demo
+ok "what is left out is said" eval 'holds "debkit-cudart-12-8_12.8.90-1 python3-demo-cu128_2 python3-demo_2" \
+	--for debian12,torch2.10,py3.12,sm_90 && grep -q "warning: nothing of kernels is for that machine; .*Triton 3.6.0, Python 3.11" said'
+fails "a recipe that has nothing for it" 2 'no package of kernels is for torch 2.10, Python 3.12' \
+	bundle --for debian12,torch2.10,py3.12,sm_90 --recipe kernels
+fails "a recipe that the suite has not" 2 'no package of other is for .*the suite has none' \
+	bundle --for debian12,torch2.10,py3.11,sm_90 --recipe other
 done_testing

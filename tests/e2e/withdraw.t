@@ -42,13 +42,31 @@ s = dict(l.split(": ", 1) for l in open(sys.argv[1]).read().strip().split("\n"))
 assert s["Package"] == "aa" and s["Version"] == "2" and s["Suites"] == "cu128-lts stable testing", s
 assert s["Reason"] == "wrong numbers on sm_103: use 3" and s["Date"].endswith(" UTC"), s' "$repo/withdrawn"; }
 ok "the list says so, under the key's signature" reads_list
+told() { # NAME VERSION REASON: each channel's signed Release says so, and apt has it
+	local s
+	for s in testing stable cu128-lts; do
+		gpgv --keyring "$repo/debkit-archive-keyring.gpg" -o - "$repo/dists/$s/InRelease" 2>/dev/null |
+			sed -n '/^X-Debkit-Withdrawn:/,/^[^ X]/p' | grep -qx " $1 $2 $3" || return
+		apt_in "$work/$s" update && grep -qx " $1 $2 $3" "$work/$s"/var/lib/apt/lists/*_InRelease || return
+	done
+}
+ok "each channel's Release tells apt" told aa 2 'wrong numbers on sm_103: use 3'
+ok "not the snapshot's, which never changes" eval '! grep -q X-Debkit-Withdrawn "$repo/dists/stable-20260101/InRelease"'
+make_deb debs/ee_1.deb ee 1
+ok "what left its suite long ago is withdrawn, too" eval 'publish --suite testing debs/ee_1.deb &&
+	"$DEBKIT" remove --repo "$repo" --suite testing ee && withdraw ee 1 --reason "reads beyond the end"'
+ok "and each channel tells, old and new" eval 'told ee 1 "reads beyond the end" && told aa 2 "wrong numbers on sm_103: use 3"'
+ok "a channel that is made later tells" eval '"$DEBKIT" copy --repo "$repo" --from stable --to late &&
+	grep -q "^ ee 1 reads" "$repo/dists/late/InRelease" && rm -r "$repo/dists/late"'
+fails "a reason that no Release can hold" 2 'at most 1000 bytes' withdraw bb 1 --reason "$(printf '%01001d' 0)"
+fails "nor one that is no text" 2 'in UTF-8' withdraw bb 1 --reason $'\xff'
 ok "once more does nothing" sh -c "'$DEBKIT' withdraw --repo '$repo' aa 2 --reason x 2>&1 | grep -q 'nothing to do' &&
-	[ \$(grep -c ^Package '$repo/withdrawn') = 1 ]"
+	[ \$(grep -c ^Package '$repo/withdrawn') = 2 ]"
 fails "it cannot be published again" 1 'aa 2 was withdrawn \(wrong numbers' publish --suite stable debs/aa_2.deb
 fails "nor copied from the snapshot" 1 'aa 2 was withdrawn' "$DEBKIT" copy --repo "$repo" --from stable-20260101 \
 	--to stable aa
 ok "a second one joins the list" withdraw bb 1 --reason 'built from the wrong source'
-ok "in its order" sh -c "[ \"\$(sed -n 's/^Package: //p' '$repo/withdrawn' | tr '\n' ' ')\" = 'aa bb ' ]"
+ok "in its order" sh -c "[ \"\$(sed -n 's/^Package: //p' '$repo/withdrawn' | tr '\n' ' ')\" = 'aa ee bb ' ]"
 ok "signed again" gpgv --keyring "$repo/debkit-archive-keyring.gpg" "$repo/withdrawn.asc" "$repo/withdrawn"
 ok "gc leaves what the snapshot has" eval '"$DEBKIT" gc --repo "$repo" --grace 0 --yes && updates "$work/stable-20260101" aa 1 aa 2 bb 1 &&
 	(cd "$work" && apt_in "$work/stable-20260101" download aa=2)'
@@ -64,9 +82,10 @@ killed() {
 		apt_root "$work/k" "[signed-by=$repo/debkit-archive-keyring.gpg] file:$work/copy stable main"
 		apt_in "$work/k" update >/dev/null 2>&1 || return 1
 		"$DEBKIT" withdraw --repo copy cc 1 --reason r >/dev/null 2>&1 || return 1
-		grep -q '^Package: cc' copy/withdrawn && ! zgrep -q '^Package: cc' copy/dists/stable/main/binary-amd64/Packages.gz ||
+		[ "$(grep -l '^ cc 1 r$' copy/dists/{testing,stable,cu128-lts}/InRelease | wc -l)" = 3 ] || return 1
+		[ "$(grep -c '^Package: cc' copy/withdrawn)" = 1 ] && ! zgrep -q '^Package: cc' copy/dists/stable/main/binary-amd64/Packages.gz ||
 			return 1
-		i=$((i + 6))
+		i=$((i + 9))
 	done
 }
 ok "kill -9 at any step: apt goes on, and the same command completes it" killed
@@ -91,6 +110,19 @@ source3 20260101
 ok "Snapshot: 20260101" update3
 ok "apt 3 sees what was listed then" test "$(versions)" = '1 2 '
 
+# What was pushed serves snapshots as well.
+ok "push" "$DEBKIT" push --repo "$repo" "$work/dest"
+ok "with its links" sh -c "[ -L '$work/dest/snapshots/20260101/dists/stable' ] && [ -L '$work/dest/snapshots/20260101/pool' ]"
+kill "$server"
+serve "$work/dest"
+rm -rf "$root"/var/lib/apt/lists/*
+source3
+ok "apt 3 updates from the target" eval 'update3 && [ "$(versions)" = "1 " ]'
+source3 20260101
+ok "Snapshot: 20260101, from the target" eval 'update3 && [ "$(versions)" = "1 2 " ]'
+kill "$server"
+serve "$repo"
+
 # Retention.
 printf '%s\n' '# what is kept' 'Suite: stable' 'Keep-Snapshots-Days: 90' '' 'Suite: cu128-lts' 'Frozen: yes' \
 	>"$repo/retention"
@@ -107,6 +139,9 @@ ok "without --yes gc only says so" sh -c "DEBKIT_NOW=$(($(date +%s) + 92 * 86400
 	grep -q 'snapshot stable-20260101 is 92 days old' && [ -e '$repo/dists/stable-20260101/InRelease' ]"
 ok "then it goes" sh -c "DEBKIT_NOW=$(($(date +%s) + 92 * 86400)) '$DEBKIT' gc --repo '$repo' --yes &&
 	[ ! -e '$repo/dists/stable-20260101' ] && [ ! -e '$repo/snapshots/20260101' ]"
+ok "push --delete takes it from the target" sh -c "'$DEBKIT' push --repo '$repo' --delete '$work/dest' &&
+	[ ! -e '$work/dest/dists/stable-20260101' ] && [ ! -L '$work/dest/snapshots/20260101/dists/stable' ] &&
+	! find '$work/dest' -xtype l | grep ."
 ok "and next what it alone listed" sh -c "DEBKIT_NOW=$(($(date +%s) + 93 * 86400)) '$DEBKIT' gc --repo '$repo' --yes &&
 	! find '$repo/pool' -name 'aa_2_*' | grep ."
 echo 'Suite: x
