@@ -130,9 +130,13 @@ ok "the other alone" answers 'apt-get install -y python3-causal-conv1d-cu128' \
 	set=what:0 set=torch:2.10 set=cuda:12.8 set=python:3.11 set=gpu:9.0
 ok "what another suite has" answers 'in the suite testing.*apt-get install -y python3-flash-linear-attention-cu130' \
 	set=what:1 set=torch:2.11 set=cuda:13.0 set=python:3.11
-for paper in .buildinfo .spdx.json .spdx.json.asc .intoto.json /retention; do
-	ok "the package's page leads to $paper" browse open="$package" \
-		js='(location.href = document.querySelector("a[href$=\"'$paper'\"]").href, 1)' js='document.contentType' console
+leads_to() { # ENDING: the link of the package's page, followed, shows text
+	browse open="$package" js='(location.href = document.querySelector("a[href$=\"'"$1"'\"]").href, 1)' \
+		js='document.contentType + " " + location.pathname' >followed && cat followed &&
+		grep -qE "^(text/plain|application/json) .*$1\$" followed
+}
+for paper in .buildinfo .spdx.json .intoto.json /retention; do
+	ok "the package's page leads to $paper" leads_to "$paper"
 done
 
 mkdir raw && make_deb hostile.deb hostile 1.0 && dpkg-deb -R hostile.deb raw
