@@ -51,6 +51,12 @@ int withdraw_load(struct arena *a, const char *root, struct stanza_list *out, st
 	return stanza_parse_file(a, path, 0, out, err);
 }
 
+/* The file may have been edited by hand: what is no line of a Release stays out of it. */
+static bool is_word(const char *s)
+{
+	return s && *s && !s[strcspn(s, " \t\r\n")];
+}
+
 const char *withdraw_lines(struct arena *a, const struct stanza_list *list)
 {
 	const char *out = NULL;
@@ -58,11 +64,12 @@ const char *withdraw_lines(struct arena *a, const struct stanza_list *list)
 		const struct stanza *s = &list->v[i];
 		const char *name = stanza_get(s, "Package"), *version = stanza_get(s, "Version");
 		const char *reason = stanza_get(s, "Reason");
-		if (!name || !version)
+		if (!is_word(name) || !is_word(version))
 			continue;
 		reason = reason ? reason : "no reason given";
+		size_t n = strcspn(reason, "\n");
 		const char *line = arena_printf(
-		    a, "%s %s %.*s", name, version, (int)strcspn(reason, "\n"), reason);
+		    a, "%s %s %.*s", name, version, (int)(n < REASON_MAX ? n : REASON_MAX), reason);
 		out = out ? arena_printf(a, "%s\n%s", out, line) : line;
 	}
 	return out;

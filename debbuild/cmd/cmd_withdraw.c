@@ -31,14 +31,16 @@ static int run(const struct strv *operands, struct err *err)
 	    .version = operands->v[1],
 	    .reason = reason,
 	    .report = report};
-	if (withdraw_run(&spec, &res, err) < 0)
+	int rc = withdraw_run(&spec, &res, err);
+	/* Some suites may be changed where another could not be signed. */
+	repo_pages_follow();
+	if (rc < 0)
 		return -1;
 	if (res.known && !res.packages)
 		log_note("nothing to do: %s %s is withdrawn already", spec.package, spec.version);
 	else
 		log_note("%s %s is withdrawn: snapshots keep it, '%s/" WITHDRAWN_FILE "' says why",
 		    spec.package, spec.version, repo_opts.root);
-	repo_pages_follow();
 	return 0;
 }
 

@@ -17,7 +17,7 @@
 #define RELEASE_MAX   ((size_t)4 << 20)
 #define RELEASES_MAX  256
 #define DAMAGED_MAX   16
-#define WITHDRAWN_MAX 256
+#define WITHDRAWN_MAX 4096
 
 bool debs_wants(const char *name, size_t len)
 {

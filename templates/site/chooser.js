@@ -145,7 +145,7 @@
 	// What needs the others comes last, and first to mind: transformers wants both.
 	fill(pick.what, data.choices.map(function (c, i) {
 		return [String(i), c.needs ? c.name + " (all of it)" : c.name];
-	}), String(data.choices.length - 1));
+	}), data.choices[data.choices.length - 1].needs ? String(data.choices.length - 1) : "0");
 	var first = cells.filter(there).pop() || cells[0];
 	[["torch", data.torches], ["cuda", data.cudas], ["python", data.pythons]].forEach(function (p, i) {
 		fill(pick[p[0]], p[1].map(function (v) { return [v, v]; }), first[i]);

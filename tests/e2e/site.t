@@ -127,6 +127,24 @@ for step in $(seq 1 7 400); do
 		broken=$((broken + 1))
 done
 ok "killed at $n_kills steps of publish and pages" eval 'tail -n 20 broken2.txt; [ $n_kills -gt 8 ] && [ $broken = 0 ]'
+# A disk that is full at any step: the publish fails and nothing is new, or it stands and apt has it; the
+# pages are whole in any case.
+rm -rf before-follow && cp -a "$follow" before-follow
+make_deb f6.deb tool 6.0
+broken=0 n_full=0
+for step in $(seq 3 13 400); do
+	rm -rf "$follow" && cp -a before-follow "$follow"
+	code=0 new=0
+	DEBKIT_FAULT=$step:ENOSPC add f6.deb 2>said || code=$?
+	grep -q 'No space left' said || break
+	n_full=$((n_full + 1))
+	rm -rf r && apt_root r "[signed-by=$follow/debkit-archive-keyring.gpg] file:$follow stable main"
+	{ apt_in "$work/r" update && "$pages" "$follow"; } >>broken3.txt 2>&1 || broken=$((broken + 1))
+	apt_sees "$work/r" | grep -qx 'tool 6.0' && new=1
+	[ $((code == 0)) = $new ] || { echo "step $step: status $code, listed $new"; broken=$((broken + 1)); } >>broken3.txt
+	{ add f6.deb && shows '</a> 6.0</dt>'; } >>broken3.txt 2>&1 || broken=$((broken + 1))
+done
+ok "full at $n_full steps of publish and pages" eval 'tail -n 20 broken3.txt; [ $n_full -gt 4 ] && [ $broken = 0 ]'
 two() { # two publishers at once: the last pages show what both brought
 	make_deb g1.deb left 1 && make_deb g2.deb right 1 || return
 	add g1.deb & local other=$!

@@ -123,6 +123,18 @@ ok "Snapshot: 20260101, from the target" eval 'update3 && [ "$(versions)" = "1 2
 kill "$server"
 serve "$repo"
 
+# A file that somebody edited: what is no line of a Release stays out of it.
+cp "$repo/withdrawn" withdrawn.good
+{ cat withdrawn.good; echo; printf '%s\n' 'Package: a b' 'Version: 1' 'Reason: x' '' 'Package: yy' 'Version: 1' 'Reason: first' \
+	' Suite: evil' ' .'; echo; printf '%s\n' 'Package: zz' 'Version: 1' "Reason: $(printf '%030000d' 0)"; } >"$repo/withdrawn"
+ok "an edited list" "$DEBKIT" refresh --repo "$repo" --suite stable
+ok "apt updates" eval 'apt_in "$work/stable" update && grep -qx " yy 1 first" "$work/stable"/var/lib/apt/lists/*_InRelease'
+ok "without what is no line" sh -c "! grep -E '^ (a b|Suite)' '$repo/dists/stable/InRelease' &&
+	[ \$(wc -L <'$repo/dists/stable/InRelease') -lt 1100 ]"
+cp withdrawn.good "$repo/withdrawn"
+ok "a publish with nothing new brings Releases up to date" eval 'publish --suite stable debs/cc_1.deb &&
+	! grep -q "^ yy 1" "$repo/dists/stable/InRelease"'
+
 # Retention.
 printf '%s\n' '# what is kept' 'Suite: stable' 'Keep-Snapshots-Days: 90' '' 'Suite: cu128-lts' 'Frozen: yes' \
 	>"$repo/retention"
