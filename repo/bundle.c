@@ -18,6 +18,7 @@
 #include "listing.h"
 #include "papers.h"
 #include "site.h"
+#include "withdraw.h"
 
 #define TEXT_MAX ((size_t)16 << 20)
 
@@ -45,7 +46,7 @@ void bundle_result_done(struct bundle_result *res)
 {
 	strv_done(&res->packages);
 	strv_done(&res->installs);
-	strv_done(&res->left);
+	strv_done(&res->warnings);
 }
 
 static const char *find_glibc(struct work *w, const char *system, struct err *err)
@@ -241,6 +242,23 @@ static int fill(struct work *w, struct err *err)
 	return put_sums(w, err);
 }
 
+static int note_withdrawn(struct work *w, struct err *err)
+{
+	struct stanza_list list = {0};
+	if (withdraw_load(&w->arena, w->repo.root, &list, err) < 0)
+		return -1;
+	for (size_t i = 0; i < w->list.n; i++) {
+		const struct stanza *s = &w->list.v[i].s;
+		const char *name = stanza_get(s, "Package"), *version = stanza_get(s, "Version");
+		const struct stanza *gone =
+		    w->list.v[i].chosen ? withdraw_find(&list, name, version) : NULL;
+		if (gone)
+			strv_addf(&w->res->warnings, "%s %s is in it, and was withdrawn: %s", name,
+			    version, stanza_get(gone, "Reason"));
+	}
+	return 0;
+}
+
 int bundle_run(const struct bundle_spec *spec, struct bundle_result *res, struct err *err)
 {
 	_cleanup_(work_done) struct work w = {
@@ -255,8 +273,9 @@ int bundle_run(const struct bundle_spec *spec, struct bundle_result *res, struct
 	    repo_suite(&w.repo, &w.arena, spec->suite, &w.suite, &row, err) < 0 ||
 	    bundle_read_tritons(&w.arena, spec->templates, &want, err) < 0 ||
 	    read_list(&w, err) < 0 ||
-	    bundle_choose(&w.arena, &want, glibc, spec->recipes, &w.list, &res->left, err) < 0 ||
-	    name_stage(&w, err) < 0 || fill(&w, err) < 0)
+	    bundle_choose(&w.arena, &want, glibc, spec->recipes, &w.list, &res->warnings, err) <
+		0 ||
+	    note_withdrawn(&w, err) < 0 || name_stage(&w, err) < 0 || fill(&w, err) < 0)
 		return -1;
 	return pack(&w, err);
 }

@@ -23,7 +23,8 @@ struct bundle_spec {
 struct bundle_result {
 	struct strv packages; /* paths in the pool of all that are in it */
 	struct strv installs; /* names that the script installs */
-	struct strv left;     /* of each recipe that has nothing for the machine, what it has */
+	struct strv warnings; /* of each recipe that has nothing for the machine, what it has; and
+			       * what is in it though it was withdrawn, which a snapshot may list */
 };
 
 /* ERR_USAGE for a machine that no package of the suite is for, with what there is. */

@@ -42,8 +42,8 @@ static int run(const struct strv *operands, struct err *err)
 	    .out = out ? out : "debkit-bundle.tar"};
 	if (bundle_run(&spec, &res, err) < 0)
 		return -1;
-	for (size_t i = 0; i < res.left.n; i++)
-		log_warn("%s", res.left.v[i]);
+	for (size_t i = 0; i < res.warnings.n; i++)
+		log_warn("%s", res.warnings.v[i]);
 	log_note(
 	    "'%s' holds %zu packages; unpack it on the machine and run install.sh there as root",
 	    spec.out, res.packages.n);

@@ -39,13 +39,15 @@ static int run(const struct strv *operands, struct err *err)
 	    .grace_s = grace < 1000000 ? 60 * grace : 60000000,
 	    .report = report,
 	    .report_snapshot = report_snapshot};
-	if (gc_run(&spec, &res, err) < 0)
+	int rc = gc_run(&spec, &res, err);
+	/* Snapshots may be gone though a file could not be removed. */
+	if (yes)
+		repo_pages_follow();
+	if (rc < 0)
 		return -1;
 	log_note("%zu files, %llu bytes %s; %zu are too young", res.n,
 	    (unsigned long long)res.bytes, yes ? "removed" : "would go (--yes removes them)",
 	    res.kept);
-	if (yes)
-		repo_pages_follow();
 	return 0;
 }
 

@@ -58,8 +58,8 @@ static void find_flavours(
 	for (size_t i = 0, n; i < w->cat->n; i += n) {
 		n = catalog_run(w->cat, i);
 		const char *name = w->cat->v[i].pkg.name;
-		const struct catalog_deb *d = str_starts(name, stem) ? choose(w, i, n) : NULL;
-		const char *rest = name + strlen(stem);
+		const char *rest = str_starts(name, stem) ? name + strlen(stem) : "";
+		const struct catalog_deb *d = choose(w, i, n);
 		if (!d || !*rest || rest[strspn(rest, "0123456789")])
 			continue;
 		strv_addf(paths, "%s/%s", w->root, d->pkg.path);

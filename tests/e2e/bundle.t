@@ -112,4 +112,10 @@ fails "a recipe that has nothing for it" 2 'no package of kernels is for torch 2
 	bundle --for debian12,torch2.10,py3.12,sm_90 --recipe kernels
 fails "a recipe that the suite has not" 2 'no package of other is for .*the suite has none' \
 	bundle --for debian12,torch2.10,py3.11,sm_90 --recipe other
+"$DEBKIT" snapshot --repo "$repo" --suite stable stable-1 >/dev/null 2>&1
+"$DEBKIT" withdraw --repo "$repo" python3-demo-cu128 2 --reason 'wrong numbers' >/dev/null 2>&1
+ok "what was withdrawn is not taken" holds "debkit-cudart-12-8_12.8.90-1 python3-demo-cu128_1 python3-demo_1" \
+	--for debian12,torch2.10,py3.12,sm_90 --recipe demo
+ok "but from a snapshot, with a warning" sh -c "'$DEBKIT' bundle --repo '$repo' --suite stable-1 --out s.tar \
+	--for debian12,torch2.10,py3.12,sm_90 --recipe demo 2>&1 | grep 'python3-demo-cu128 2 is in it, and was withdrawn: wrong numbers'"
 done_testing
