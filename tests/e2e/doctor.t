@@ -313,6 +313,13 @@ gpu="DEBKIT_NOW=$((end - 40 * 86400))" state "the key ends in 40 days, and none 
 	"warning:apt.key-end warning:apt.old" "ends on [-0-9]*, in 40 days" \
 	"/usr/lib/apt/apt-helper download-file .*/debkit.sources .*"
 gpu="DEBKIT_NOW=$((end - 70 * 86400))" state "in 70 days is early" warning:apt.old "was valid until"
+gpg --batch -q --passphrase '' --quick-gen-key next@t.invalid ed25519 sign never 2>/dev/null
+gpg --export "$fpr" next@t.invalid >"$root/usr/share/keyrings/two.gpg"
+cp "$own" "$work/own"
+sed -i '/^Signed-By/,$d' "$own"
+echo 'Signed-By: /usr/share/keyrings/two.gpg' >>"$own"
+gpu="DEBKIT_NOW=$((end - 40 * 86400))" state "the next key is here already" warning:apt.old "was valid until"
+cp "$work/own" "$own"
 sed -i '/^Package: python3-causal-conv1d-cu128$/,/^$/s/^Status: .*/Status: install ok half-configured/' "$root/var/lib/dpkg/status"
 state "half-configured" bad:packages.broken "not wholly installed" "dpkg --configure -a && apt-get install -y -f"
 sed -i 's/^Status: install ok half-configured/Status: install ok installed/' "$root/var/lib/dpkg/status"
