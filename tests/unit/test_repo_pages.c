@@ -45,8 +45,7 @@ static const char *make_repo(struct unit *u, const char *const *versions)
 
 static void write_pages(struct unit *u, const char *root, struct pages_result *res)
 {
-	struct pages_spec spec = {
-	    .repo = {.root = root}, .templates = "templates"};
+	struct pages_spec spec = {.repo = {.root = root}, .templates = "templates"};
 	if (pages_write(&spec, res, &u->err) < 0)
 		fail_msg("%s", u->err.msg);
 }
@@ -116,8 +115,7 @@ static void a_file_of_somebody_else_s_stays(void **state)
 	struct pages_result res;
 	const char *root = make_repo(u, versions);
 	unit_put(u, "repo/index.html", "<h1>mine</h1>\n");
-	struct pages_spec spec = {
-	    .repo = {.root = root}, .templates = "templates"};
+	struct pages_spec spec = {.repo = {.root = root}, .templates = "templates"};
 	assert_int_equal(pages_write(&spec, &res, &u->err), -1);
 	unit_error(u, ERR_CONFLICT,
 	    arena_printf(&u->a,
@@ -147,8 +145,7 @@ static void what_was_withdrawn_has_its_reason(void **state)
 	assert_non_null(strstr(unit_read(u, unit_path(u, "repo/feed.atom")),
 	    "<title>Withdrawn: tool 1.0</title>\n<updated>2026-11-30T07:00:00Z</updated>"));
 	unit_put(u, "repo/withdrawn", "Package: tool\n");
-	struct pages_spec spec = {
-	    .repo = {.root = root}, .templates = "templates"};
+	struct pages_spec spec = {.repo = {.root = root}, .templates = "templates"};
 	assert_int_equal(pages_write(&spec, &res, &u->err), -1);
 	unit_error(u, ERR_FORMAT,
 	    arena_printf(
