@@ -8,9 +8,12 @@
 #include "../debbuild/base/txn.h"
 #include "../debbuild/base/xalloc.h"
 #include "../debbuild/base/path.h"
+#include "../debbuild/deb/stanza.h"
 #include "change_part.h"
+#include "dating.h"
 #include "index.h"
 #include "state_index.h"
+#include "withdraw.h"
 
 /* What a publish replaces stays reachable by hash for so many generations, and at least for so
  * long, for clients that read an older InRelease and are slow. */
@@ -21,16 +24,22 @@
 int change_open(struct change *c, struct repo *r, struct arena *a, const char *suite,
     unsigned flags, struct err *err)
 {
+	struct stanza_list withdrawn = {0};
 	*c = (struct change){.repo = r, .arena = a, .txn = txn_new(r->root)};
 	if (suite_load(a, r->root, suite, &c->suite, err) < 0)
 		return -1;
 	if (c->suite.snapshot_of && !(flags & CHANGE_SNAPSHOT))
 		return err_set(err, ERR_USAGE, "'%s' is a snapshot of '%s' and never changes",
 		    suite, c->suite.snapshot_of);
+	if (dating_check(r, &c->suite, err) < 0)
+		return -1;
 	int found = state_find_suite(r->state, suite, &c->row, err);
 	if (found == 0 && !(flags & CHANGE_NEW))
 		return err_set(err, ERR_USAGE, "'%s' has no suite '%s'", r->root, suite);
-	return found < 0 ? -1 : 0;
+	if (found < 0 || withdraw_load(a, r->root, &withdrawn, err) < 0)
+		return -1;
+	c->withdrawn = withdraw_lines(a, &withdrawn);
+	return 0;
 }
 
 void change_done(struct change *c)
@@ -79,7 +88,7 @@ int change_lists(
 int change_is_stale(struct change *c, bool *stale, struct err *err)
 {
 	const struct suite *s = &c->suite;
-	*stale = s->half_signed;
+	*stale = s->half_signed || (s->date && !str_eq(s->withdrawn, c->withdrawn));
 	for (size_t k = 0; c->row.id && k < s->components.n; k++)
 		for (size_t i = 0; i < s->archs.n; i++) {
 			struct index_spec x = {.root = c->repo->root,
@@ -173,13 +182,13 @@ static int mark_unlisted(struct change *c, struct err *err)
 static int stage_all(struct change *c, struct release_list *files, struct err *err)
 {
 	struct suite *s = &c->suite;
-	time_t now = clock_now();
 	if (!s->archs.n)
 		strv_add(&s->archs, DEFAULT_ARCH);
 	strv_uniq(&s->archs);
 	strv_uniq(&s->components);
 	/* apt holds a Release for old that is dated before the one it has. */
-	s->date = now < s->date ? s->date : now;
+	s->date = dating_next(c->repo, s);
+	s->withdrawn = c->withdrawn;
 	if (!c->row.id && state_put_suite(c->repo->state, s->name, &c->row, err) < 0)
 		return -1;
 	if (write_parts(c, files, err) < 0 || mark_unlisted(c, err) < 0)

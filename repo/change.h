@@ -21,10 +21,11 @@ struct change {
 	struct pkg_list adds; /* each with its deb id and component */
 	struct change_removal *removals;
 	size_t n_removals, cap_removals;
-	bool anew;	   /* all indexes are made from the .debs again */
-	bool release_only; /* no index changes: a new date and signature */
-	bool link;	   /* files come into the pool as hard links, where they can */
-	struct txn *txn;   /* files of the pool may be staged before the commit */
+	bool anew;	       /* all indexes are made from the .debs again */
+	bool release_only;     /* no index changes: a new date and signature */
+	bool link;	       /* files come into the pool as hard links, where they can */
+	const char *withdrawn; /* of all that was withdrawn, for Release; or NULL */
+	struct txn *txn;       /* files of the pool may be staged before the commit */
 };
 
 #define CHANGE_NEW	(1u << 0) /* the suite need not exist: it starts from the defaults */

@@ -6,9 +6,11 @@
 #include "../debbuild/base/err.h"
 #include "change.h"
 #include "listing.h"
+#include "retention.h"
 #include "select.h"
 #include "site.h"
 #include "state_index.h"
+#include "withdraw.h"
 
 struct work {
 	const struct edit_spec *spec;
@@ -44,6 +46,9 @@ static int commit(struct work *w, struct err *err)
 	bool keys_changed = false, staged;
 	if (w->spec->sign_keys->n &&
 	    site_set_keys(&s->keys, w->spec->sign_keys, &keys_changed, err) < 0)
+		return -1;
+	if ((w->change.release_only || keys_changed) &&
+	    site_keys_differ(&w->arena, &w->repo, s, &keys_changed, err) < 0)
 		return -1;
 	if (site_stage(&w->arena, w->change.txn, &w->repo, s, keys_changed, NULL, &staged, err) < 0)
 		return -1;
@@ -115,6 +120,8 @@ int edit_remove(const struct edit_spec *spec, struct edit_result *res, struct er
 		select_check_all_matched(&w.selection, spec->suite, err) < 0))
 		return -1;
 	*res = w.result;
+	if (w.result.changed && retention_check(w.repo.root, spec->suite, err) < 0)
+		return -1;
 	return spec->dry_run || !w.result.changed ? 0 : commit(&w, err);
 }
 
@@ -165,6 +172,7 @@ static int copy_settings(struct work *w, const struct suite *from, struct err *e
 	to->label = from->label;
 	to->compat = from->compat;
 	to->no_gz = from->no_gz;
+	to->snapshots = from->snapshots;
 	strv_add_all(&to->keys, &from->keys);
 	strv_add_all(&to->archs, &from->archs);
 	return 0;
@@ -191,5 +199,8 @@ int edit_copy(const struct edit_spec *spec, struct edit_result *res, struct err 
 	if (select_check_all_matched(&w.selection, spec->from, err) < 0)
 		return -1;
 	*res = w.result;
+	if (withdraw_check(w.repo.root, &w.change.adds, err) < 0 ||
+	    (w.result.changed && retention_check(w.repo.root, spec->suite, err) < 0))
+		return -1;
 	return spec->dry_run || (!w.result.changed && !fresh) ? 0 : commit(&w, err);
 }

@@ -10,6 +10,10 @@
 #include "../debbuild/base/path.h"
 #include "../debbuild/base/txn.h"
 #include "../debbuild/base/xalloc.h"
+#include "dating.h"
+#include "papers.h"
+#include "retention.h"
+#include "snapshot.h"
 
 struct work {
 	const struct gc_spec *spec;
@@ -37,6 +41,7 @@ static int take_deb(void *arg, const struct deb_row *d, bool listed, struct err 
 	struct work *w = arg;
 	if (listed || d->unlisted > w->young) {
 		strv_add(&w->needed, d->path);
+		papers_names(d->path, &w->needed);
 		w->result->kept += !listed;
 		return 0;
 	}
@@ -46,6 +51,7 @@ static int take_deb(void *arg, const struct deb_row *d, bool listed, struct err 
 	}
 	w->rows[w->n_rows++] = d->id;
 	strv_add(&w->condemned, d->path);
+	papers_names(d->path, &w->condemned);
 	return 0;
 }
 
@@ -79,8 +85,19 @@ static bool has(const struct strv *sorted, const char *path)
 	       bsearch(&path, sorted->v, sorted->n, sizeof *sorted->v, by_text) != NULL;
 }
 
-/* Files below dir whose path holds part: those that nothing needs are garbage. */
-static int sweep(struct work *w, const char *dir, const char *part, struct err *err)
+static bool is_pool_file(const char *path)
+{
+	return strstr(path, ".deb") != NULL || papers_is(path);
+}
+
+static bool is_by_hash(const char *path)
+{
+	return strstr(path, "/by-hash/") != NULL;
+}
+
+/* Files below dir of that kind: those that nothing needs are garbage. */
+static int sweep(
+    struct work *w, const char *dir, bool (*is_kind)(const char *path), struct err *err)
 {
 	_cleanup_(strv_done) struct strv names = STRV_INIT;
 	_free_ char *top = path_join(w->repo.root, dir);
@@ -90,7 +107,7 @@ static int sweep(struct work *w, const char *dir, const char *part, struct err *
 		_free_ char *path = path_join(dir, names.v[i]);
 		_free_ char *file = path_join(w->repo.root, path);
 		struct stat st;
-		if (!strstr(path, part) || has(&w->needed, path) || lstat(file, &st) < 0)
+		if (!is_kind(path) || has(&w->needed, path) || lstat(file, &st) < 0)
 			continue;
 		if (!has(&w->condemned, path) && st.st_ctim.tv_sec > w->young) {
 			w->result->kept++;
@@ -134,6 +151,47 @@ static int remove_garbage(struct work *w, struct err *err)
 	return 0;
 }
 
+/* Snapshots that are older than their suite says; the next opening sees that they are gone. */
+static int expire_snapshots(struct work *w, const struct strv *names, struct err *err)
+{
+	const struct gc_spec *spec = w->spec;
+	for (size_t i = 0; i < names->n; i++) {
+		_cleanup_(suite_done) struct suite s = {0};
+		struct retention keep;
+		if (suite_load(&w->arena, spec->repo.root, names->v[i], &s, err) < 0)
+			return -1;
+		if (!s.snapshot_of)
+			continue;
+		time_t days = (clock_now() - s.date) / 86400;
+		if (retention_load(spec->repo.root, s.snapshot_of, &keep, err) < 0)
+			return -1;
+		if (!keep.snapshot_days || days <= (time_t)keep.snapshot_days)
+			continue;
+		w->result->snapshots++;
+		if (spec->report_snapshot)
+			spec->report_snapshot(names->v[i], (unsigned)days);
+		if (spec->remove &&
+		    snapshot_remove(spec->repo.root, names->v[i], s.snapshot_of, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A clock that is wrong would make what is young look old. */
+static int check_clock(struct work *w, struct err *err)
+{
+	_cleanup_(strv_done) struct strv names = STRV_INIT;
+	if (state_suites(w->repo.state, &names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		_cleanup_(suite_done) struct suite s = {0};
+		if (suite_load(&w->arena, w->repo.root, names.v[i], &s, err) < 0 ||
+		    (!s.snapshot_of && dating_check(&w->repo, &s, err) < 0))
+			return -1;
+	}
+	return 0;
+}
+
 int gc_run(const struct gc_spec *spec, struct gc_result *res, struct err *err)
 {
 	*res = (struct gc_result){0};
@@ -143,16 +201,16 @@ int gc_run(const struct gc_spec *spec, struct gc_result *res, struct err *err)
 	    .arena = ARENA_INIT,
 	    .young = clock_now() - (time_t)spec->grace_s};
 	_cleanup_(strv_done) struct strv suites = STRV_INIT;
-	if (repo_open(&w.repo, &spec->repo, err) < 0 ||
+	if (repo_open(&w.repo, &spec->repo, err) < 0 || check_clock(&w, err) < 0 ||
 	    state_each_deb(w.repo.state, take_deb, &w, err) < 0 ||
-	    state_suites(w.repo.state, &suites, err) < 0)
+	    state_suites(w.repo.state, &suites, err) < 0 || expire_snapshots(&w, &suites, err) < 0)
 		return -1;
 	for (size_t i = 0; i < suites.n; i++)
 		if (take_by_hash(&w, suites.v[i], err) < 0)
 			return -1;
 	strv_sort(&w.needed);
 	strv_sort(&w.condemned);
-	if (sweep(&w, "pool", ".deb", err) < 0 || sweep(&w, "dists", "/by-hash/", err) < 0)
+	if (sweep(&w, "pool", is_pool_file, err) < 0 || sweep(&w, "dists", is_by_hash, err) < 0)
 		return -1;
 	return spec->remove ? remove_garbage(&w, err) : 0;
 }

@@ -8,8 +8,12 @@
 #include "../debbuild/base/txn.h"
 #include "admit.h"
 #include "keep.h"
+#include "papers.h"
 #include "phase.h"
+#include "retention.h"
 #include "site.h"
+#include "snapshot.h"
+#include "withdraw.h"
 
 struct work {
 	const struct publish_spec *spec;
@@ -65,9 +69,12 @@ static int set_keys(struct work *w, struct err *err)
 	if (!spec->no_sign && !spec->sign_keys->n && !s->keys.n)
 		return err_set(err, ERR_USAGE,
 		    "no key to sign with: give --sign-key FINGERPRINT, or --unsigned for a test");
-	if (!spec->sign_keys->n)
-		return 0;
-	return site_set_keys(&s->keys, spec->sign_keys, &w->keys_changed, err);
+	if (spec->sign_keys->n &&
+	    site_set_keys(&s->keys, spec->sign_keys, &w->keys_changed, err) < 0)
+		return -1;
+	return spec->sign_keys->n || spec->url
+		   ? site_keys_differ(&w->arena, &w->repo, s, &w->keys_changed, err)
+		   : 0;
 }
 
 static int set_all(struct work *w, struct err *err)
@@ -78,6 +85,8 @@ static int set_all(struct work *w, struct err *err)
 	set_text(w, &s->origin, spec->origin);
 	set_text(w, &s->label, spec->label);
 	set_text(w, &s->description, spec->description);
+	if (spec->url)
+		set_text(w, &s->snapshots, snapshot_url(&w->arena, spec->url));
 	if (spec->valid_days >= 0 && s->valid_days != (unsigned)spec->valid_days) {
 		s->valid_days = (unsigned)spec->valid_days;
 		w->touched = true;
@@ -136,10 +145,12 @@ static int admit(struct work *w, struct err *err)
 /* Most copies were staged while the files were read; some could not be. */
 static int stage_debs(struct work *w, struct pkg_list *list, struct err *err)
 {
-	for (size_t i = 0; i < list->n; i++)
-		if (list->v[i].from && !list->v[i].staged &&
-		    admit_stage(&w->change, &list->v[i], err) < 0)
+	for (size_t i = 0; i < list->n; i++) {
+		struct pkg *p = &list->v[i];
+		if ((p->from && !p->staged && admit_stage(&w->change, p, err) < 0) ||
+		    papers_stage(w->change.txn, p, err) < 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -160,10 +171,14 @@ static int publish_locked(struct work *w, struct publish_result *res, struct err
 	if (change_open(c, &w->repo, &w->arena, spec->suite, CHANGE_NEW, err) < 0 ||
 	    set_all(w, err) < 0 || admit(w, err) < 0)
 		return -1;
+	if (!spec->rebuild && withdraw_check(w->repo.root, fresh, err) < 0)
+		return -1;
 	if (spec->keep && keep_newest(c, spec->component, spec->keep, fresh, err) < 0)
 		return -1;
 	*res = (struct publish_result){
 	    .added = fresh->n, .present = w->admission.present, .removed = c->n_removals};
+	if ((fresh->n || c->n_removals) && retention_check(w->repo.root, spec->suite, err) < 0)
+		return -1;
 	if (spec->check_only)
 		return 0;
 	for (size_t i = 0; i < fresh->n; i++)

@@ -10,10 +10,8 @@
 #include "../debbuild/base/path.h"
 #include "../debbuild/base/xalloc.h"
 #include "../debbuild/deb/stanza.h"
+#include "../debbuild/sign/cleartext.h"
 #include "suite.h"
-
-#define CLEAR_BEGIN	"-----BEGIN PGP SIGNED MESSAGE-----\n"
-#define CLEAR_SIGNATURE "-----BEGIN PGP SIGNATURE-----\n"
 
 void release_list_add(struct release_list *l, const struct release_file *f)
 {
@@ -38,21 +36,6 @@ void release_list_done(struct release_list *l)
 	*l = (struct release_list){0};
 }
 
-int release_unwrap(const struct buf *clear, const char *path, struct buf *out, struct err *err)
-{
-	const char *p = buf_str(clear);
-	const char *body = strstr(p, "\n\n"), *end = strstr(p, "\n" CLEAR_SIGNATURE);
-	if (!str_starts(p, CLEAR_BEGIN) || !body || !end || end < body + 1)
-		return err_set(err, ERR_FORMAT, "'%s' is no signed text", path);
-	for (p = body + 2; p < end + 1;) {
-		size_t n = strcspn(p, "\n") + 1;
-		bool escaped = p[0] == '-' && p[1] == ' ';
-		buf_append(out, p + 2 * escaped, n - 2 * escaped);
-		p += n;
-	}
-	return buf_check(out, path, err);
-}
-
 int release_read(struct arena *a, const char *root, const char *suite, struct buf *out,
     const char **path, struct err *err)
 {
@@ -60,7 +43,7 @@ int release_read(struct arena *a, const char *root, const char *suite, struct bu
 	*path = arena_printf(a, "%s/dists/%s/InRelease", root, suite);
 	if (path_exists(*path)) {
 		if (path_read(*path, &clear, err) < 0 ||
-		    release_unwrap(&clear, *path, out, err) < 0)
+		    cleartext_unwrap(&clear, *path, out, err) < 0)
 			return -1;
 		return 1;
 	}
@@ -117,6 +100,18 @@ static void put_date(struct buf *out, const char *field, time_t t)
 	buf_printf(out, "%s: %s\n", field, text);
 }
 
+/* A field of several lines. */
+static void put_lines(struct buf *out, const char *field, const char *text)
+{
+	buf_printf(out, "%s:\n", field);
+	for (size_t n; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		buf_putc(out, ' ');
+		buf_append(out, text, n);
+		buf_putc(out, '\n');
+	}
+}
+
 static void put_files(struct buf *out, const struct release_list *files, int alg)
 {
 	bool any = false;
@@ -145,8 +140,12 @@ void release_write(const struct suite *s, const struct release_list *files, stru
 	if (s->description)
 		buf_printf(out, "Description: %s\n", s->description);
 	put_list(out, "Signed-By", &s->keys, ", ");
+	if (s->snapshots && !s->snapshot_of)
+		buf_printf(out, "Snapshots: %s\n", s->snapshots);
 	if (s->snapshot_of)
 		buf_printf(out, SUITE_SNAPSHOT_FIELD ": %s\n", s->snapshot_of);
+	if (s->withdrawn)
+		put_lines(out, SUITE_WITHDRAWN_FIELD, s->withdrawn);
 	static const int order[SUM_ALGS] = {SUM_MD5, SUM_SHA1, SUM_SHA256, SUM_SHA512};
 	for (size_t i = 0; i < SUM_ALGS; i++)
 		put_files(out, files, order[i]);

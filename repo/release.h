@@ -36,9 +36,6 @@ void release_list_done(struct release_list *l);
  */
 int release_read(struct arena *a, const char *root, const char *suite, struct buf *out,
     const char **path, struct err *err) _must_check_;
-/* Appends the text inside a cleartext signature (RFC 9580, section 7); path is for messages. */
-int release_unwrap(
-    const struct buf *clear, const char *path, struct buf *out, struct err *err) _must_check_;
 /* Adds the files that a parsed Release lists; names live in the arena. */
 int release_parse_files(struct arena *a, const struct stanza *s, const char *path,
     struct release_list *out, struct err *err) _must_check_;

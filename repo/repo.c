@@ -138,6 +138,7 @@ int repo_open(struct repo *r, const struct repo_spec *spec, struct err *err)
 		return err_set(err, ERR_USAGE, "'%s' holds no repository; debkit publish makes one",
 		    spec->root);
 	r->root = spec->root;
+	r->trust_clock = spec->trust_clock;
 	if (path_mkdirs(dir, err) < 0 ||
 	    lock_take(arena_printf(&a, "%s/lock", dir), spec->wait, spec->waiting, &r->lock, err) <
 		0 ||

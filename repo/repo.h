@@ -8,8 +8,9 @@ struct err;
 
 struct repo {
 	const char *root;
-	int lock;
+	int lock; /* held */
 	struct state *state;
+	bool trust_clock;
 };
 #define REPO_INIT                                                                                  \
 	{                                                                                          \
@@ -22,6 +23,7 @@ struct repo_spec {
 	bool wait;			   /* for another process to end; else ERR_CONFLICT */
 	void (*waiting)(const char *lock); /* called once before waiting; may be NULL */
 	bool forget;			   /* throw the state away first */
+	bool trust_clock;		   /* see dating.h */
 };
 
 /* True if dists/ is there. */

@@ -10,6 +10,7 @@
 #include "../debbuild/base/path.h"
 #include "../debbuild/base/strv.h"
 #include "../debbuild/base/txn.h"
+#include "../debbuild/deb/stanza.h"
 #include "../debbuild/sign/keyring.h"
 #include "../debbuild/sign/sources.h"
 #include "phase.h"
@@ -101,6 +102,30 @@ static int stage_sources(struct arena *a, struct txn *t, const struct repo *r,
 	return txn_put(t, PHASE_INDEX, SITE_SOURCES, now.data, now.len, err);
 }
 
+int site_keys_differ(
+    struct arena *a, const struct repo *r, const struct suite *s, bool *differ, struct err *err)
+{
+	_cleanup_(buf_done) struct buf now = BUF_INIT(KEYS_MAX), before = BUF_INIT(KEYS_MAX);
+	const char *public = arena_printf(a, "%s/" SITE_KEYRING, r->root);
+	if (!s->keys.n || !path_exists(public))
+		return 0;
+	if (export_keys(s, &now, err) < 0 || path_read(public, &before, err) < 0)
+		return -1;
+	*differ |= now.len != before.len || memcmp(now.data, before.data, now.len);
+	return 0;
+}
+
+/* The address in the .sources file of the suite that is there; NULL if there is none. */
+static const char *known_url(struct arena *a, const struct repo *r, const struct suite *s)
+{
+	const char *path = arena_printf(a, "%s/" SITE_SOURCES, r->root);
+	struct stanza_list list = {0};
+	if (!path_exists(path) || stanza_parse_file(a, path, STANZA_ONE, &list, NULL) < 0 ||
+	    !str_eq(stanza_get(&list.v[0], "Suites"), s->name))
+		return NULL;
+	return stanza_get(&list.v[0], "URIs");
+}
+
 int site_stage(struct arena *a, struct txn *t, const struct repo *r, const struct suite *s,
     bool keys_changed, const char *url, bool *staged, struct err *err)
 {
@@ -112,5 +137,7 @@ int site_stage(struct arena *a, struct txn *t, const struct repo *r, const struc
 		    txn_put(t, PHASE_INDEX, SITE_KEYRING, keys.data, keys.len, err) < 0)
 			return -1;
 	}
+	if (!url && keys_changed)
+		url = known_url(a, r, s);
 	return url ? stage_sources(a, t, r, s, keys_changed, url, staged, err) : 0;
 }

@@ -21,13 +21,20 @@ struct txn;
 int site_set_keys(
     struct strv *keys, const struct strv *named, bool *changed, struct err *err) _must_check_;
 /*
+ * Sets *differ if the published keys are not as gpg has them now: a key that got a new subkey, or
+ * lives longer, is another key to clients.
+ */
+int site_keys_differ(struct arena *a, const struct repo *r, const struct suite *s, bool *differ,
+    struct err *err) _must_check_;
+/*
  * The file with the suite's public keys, for the check of .debs: the published one, or a private
  * copy if the keys are not published yet. Lives in the arena; NULL on error.
  */
 const char *site_keyring(struct arena *a, const struct repo *r, const struct suite *s,
     bool keys_changed, struct err *err) _must_check_;
 /*
- * Stages the public keys (if they changed or are missing) and, with a url, a deb822 .sources file
+ * Stages the public keys (if they changed or are missing) and, with a url or where there is one
+ * with keys that changed, a deb822 .sources file
  * (sources.list(5)) with the keys embedded, so that this one file configures a client. An unsigned
  * suite gets Trusted: yes. *staged is set if there was something to do.
  */

@@ -1,7 +1,9 @@
 #include "snapshot.h"
 
+#include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../debbuild/base/arena.h"
 #include "../debbuild/base/clock.h"
@@ -9,6 +11,7 @@
 #include "../debbuild/base/path.h"
 #include "../debbuild/base/txn.h"
 #include "../debbuild/base/xalloc.h"
+#include "dating.h"
 #include "phase.h"
 #include "site.h"
 #include "state_index.h"
@@ -75,6 +78,57 @@ static int check_free(struct work *w, const char *name, struct err *err)
 	return 0;
 }
 
+static const char *id_of(const char *name, const char *suite)
+{
+	size_t n = strlen(suite);
+	return str_starts(name, suite) && name[n] == '-' && name[n + 1] ? name + n + 1 : name;
+}
+
+static int link_one(const char *target, const char *path, struct err *err)
+{
+	if (path_mkdirs_for(path, err) < 0)
+		return -1;
+	if (symlink(target, path) < 0 && errno != EEXIST)
+		return err_sys(err, "cannot make the link '%s'", path);
+	return 0;
+}
+
+/* snapshots/ID/ is a repository of its own for apt's option Snapshot: the suite under its own
+ * name, and the same pool. */
+static int link_aside(struct work *w, const char *name, struct err *err)
+{
+	struct arena *a = &w->arena;
+	const char *suite = w->suite.name;
+	const char *dir = arena_printf(a, "%s/snapshots/%s", w->repo.root, id_of(name, suite));
+	if (link_one("../../pool", arena_printf(a, "%s/pool", dir), err) < 0)
+		return -1;
+	return link_one(arena_printf(a, "../../../dists/%s", name),
+	    arena_printf(a, "%s/dists/%s", dir, suite), err);
+}
+
+char *snapshot_url(struct arena *a, const char *url)
+{
+	int n = (int)strlen(url);
+	while (n && url[n - 1] == '/')
+		n--;
+	return arena_printf(a, "%.*s/snapshots/@SNAPSHOTID@/", n, url);
+}
+
+int snapshot_remove(const char *root, const char *name, const char *suite, struct err *err)
+{
+	_free_ char *dists = xasprintf("%s/dists/%s", root, name);
+	_free_ char *dir = xasprintf("%s/snapshots/%s", root, id_of(name, suite));
+	_free_ char *alias = xasprintf("%s/dists/%s", dir, suite);
+	_free_ char *up = path_dir(alias);
+	_free_ char *pool = xasprintf("%s/pool", dir);
+	if (unlink(alias) < 0 && errno != ENOENT && errno != ENOTDIR)
+		return err_sys(err, "cannot remove '%s'", alias);
+	/* Other suites may have a snapshot of that day. */
+	if (rmdir(up) == 0 && unlink(pool) == 0)
+		rmdir(dir);
+	return path_remove_tree(dists, err);
+}
+
 static int make(struct work *w, const char *name, const struct strv *keys, struct err *err)
 {
 	struct suite *s = &w->suite;
@@ -85,10 +139,12 @@ static int make(struct work *w, const char *name, const struct strv *keys, struc
 			return -1;
 	if (keys->n && site_set_keys(&s->keys, keys, &keys_changed, err) < 0)
 		return -1;
+	if (link_aside(w, name, err) < 0)
+		return -1;
 	s->snapshot_of = s->name;
-	s->name = s->codename = name;
+	s->name = name;
 	s->valid_days = 0;
-	s->date = clock_now();
+	s->date = dating_next(&w->repo, s);
 	if (release_stage(&w->arena, w->txn, s, &s->files, &row.release, err) < 0 ||
 	    state_put_suite(w->repo.state, name, &row, err) < 0 ||
 	    state_copy_suite(w->repo.state, w->row.id, row.id, err) < 0 ||
@@ -103,7 +159,8 @@ int snapshot_make(const struct snapshot_spec *spec, char **out, struct err *err)
 {
 	_cleanup_(work_done) struct work w = {.arena = ARENA_INIT, .repo = REPO_INIT};
 	if (repo_open(&w.repo, &spec->repo, err) < 0 ||
-	    repo_suite(&w.repo, &w.arena, spec->suite, &w.suite, &w.row, err) < 0)
+	    repo_suite(&w.repo, &w.arena, spec->suite, &w.suite, &w.row, err) < 0 ||
+	    dating_check(&w.repo, &w.suite, err) < 0)
 		return -1;
 	const char *name = spec->name ? spec->name : dated(&w.arena, spec->suite);
 	if (check_free(&w, name, err) < 0)

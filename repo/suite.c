@@ -59,6 +59,19 @@ static int check_names(const struct suite *s, struct err *err)
 	return 0;
 }
 
+/* The lines of a field of several, without what indents them. */
+static const char *get_lines(struct arena *a, const struct stanza *s, const char *name)
+{
+	_cleanup_(strv_done) struct strv lines = STRV_INIT;
+	const char *v = stanza_get(s, name), *out = NULL;
+	strv_split(&lines, v ? v : "", "\n");
+	for (size_t i = 0; i < lines.n; i++) {
+		const char *line = str_trim(lines.v[i]);
+		out = out ? arena_printf(a, "%s\n%s", out, line) : arena_strdup(a, line);
+	}
+	return out;
+}
+
 static void read_archs(struct arena *a, const struct stanza *st, struct suite *s)
 {
 	_cleanup_(strv_done) struct strv archs = STRV_INIT;
@@ -89,7 +102,9 @@ int suite_parse(struct arena *a, const char *text, size_t len, const char *path,
 	s->origin = get(a, st, "Origin", s->origin);
 	s->label = get(a, st, "Label", s->label);
 	s->description = get(a, st, "Description", NULL);
+	s->snapshots = get(a, st, "Snapshots", NULL);
 	s->snapshot_of = get(a, st, SUITE_SNAPSHOT_FIELD, NULL);
+	s->withdrawn = get_lines(a, st, SUITE_WITHDRAWN_FIELD);
 	strv_split(&s->components, get(a, st, "Components", ""), " ");
 	strv_uniq(&s->components);
 	read_archs(a, st, s);

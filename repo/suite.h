@@ -13,14 +13,17 @@
 struct arena;
 struct err;
 
-#define SUITE_SNAPSHOT_FIELD "X-Debkit-Snapshot-Of"
+#define SUITE_SNAPSHOT_FIELD  "X-Debkit-Snapshot-Of"
+#define SUITE_WITHDRAWN_FIELD "X-Debkit-Withdrawn" /* see withdraw.h */
 
 struct suite {
 	const char *name;	       /* dists/NAME and the Suite field */
 	const char *codename;	       /* the name unless set */
 	const char *origin, *label;    /* "debkit" unless set */
 	const char *description;       /* or NULL */
+	const char *snapshots;	       /* where apt finds snapshots of it, or NULL */
 	const char *snapshot_of;       /* a snapshot never changes; else NULL */
+	const char *withdrawn;	       /* lines of the field, or NULL */
 	struct strv components, archs; /* sorted; archs without "all" */
 	struct strv keys;	       /* primary fingerprints that sign; empty: unsigned */
 	bool compat;		       /* all digests, and .xz */

@@ -50,6 +50,15 @@ static int read_table(
 	return 0;
 }
 
+/* "python3-flash-linear-attention-cu128" to "12.8": the last digit is the minor. */
+static const char *cuda_of(struct arena *a, const char *package)
+{
+	const char *mark = package ? strrchr(package, '-') : NULL;
+	size_t n = mark && str_starts(mark, "-cu") ? strspn(mark + 3, "0123456789") : 0;
+	return n > 1 && !mark[3 + n] ? arena_printf(a, "%.*s.%c", (int)n - 1, mark + 3, mark[2 + n])
+				     : NULL;
+}
+
 static int read_package(
     struct arena *a, const char *path, struct built_package *out, struct err *err)
 {
@@ -60,16 +69,38 @@ static int read_package(
 	const char *archs = stanza_get(&info.control, "Debkit-Cuda-Archs");
 	out->path = arena_strdup(a, path);
 	out->cuda = stanza_get(&info.control, "Debkit-Cuda");
-	out->archs = archs ? archs : "";
 	if (!out->cuda)
-		return err_set(err, ERR_FORMAT, "'%s' has no field Debkit-Cuda", path);
+		out->cuda = cuda_of(a, stanza_get(&info.control, "Package"));
+	out->archs = archs ? archs : "";
+	out->version = stanza_get(&info.control, "Version");
+	const char *tritons = stanza_get(&info.control, "Debkit-Triton");
+	const char *pythons = stanza_get(&info.control, "Debkit-Python");
+	if (tritons && pythons) {
+		out->tritons = recipe_words(a, tritons);
+		out->pythons = recipe_words(a, pythons);
+	}
+	if (!out->cuda)
+		return err_set(
+		    err, ERR_FORMAT, "'%s' has no field Debkit-Cuda and no CUDA in its name", path);
 	return read_table(a, &table, out, err) < 0 ? err_wrap(err, "'%s'", path) : 0;
+}
+
+int built_read_files(struct arena *a, const struct strv *paths, struct built *out, struct err *err)
+{
+	*out = (struct built){.v = arena_alloc(a, (paths->n + 1) * sizeof *out->v)};
+	for (size_t i = 0; i < paths->n; i++) {
+		out->v[i] = (struct built_package){0};
+		if (read_package(a, paths->v[i], &out->v[i], err) < 0)
+			return -1;
+		out->n++;
+	}
+	return 0;
 }
 
 int built_read(
     struct arena *a, const struct recipe *r, const char *dir, struct built *out, struct err *err)
 {
-	_cleanup_(strv_done) struct strv names = STRV_INIT;
+	_cleanup_(strv_done) struct strv names = STRV_INIT, paths = STRV_INIT;
 	_free_ char *stem = xasprintf("python3-%s-cu", r->name);
 	_free_ char *version = xasprintf("_%s_", r->deb_version);
 	*out = (struct built){0};
@@ -77,14 +108,9 @@ int built_read(
 		return 0;
 	if (path_list(dir, &names, err) < 0)
 		return -1;
-	out->v = arena_alloc(a, (names.n + 1) * sizeof *out->v);
-	for (size_t i = 0; i < names.n; i++) {
-		if (!str_starts(names.v[i], stem) || !strstr(names.v[i], version) ||
-		    !str_ends(names.v[i], ".deb"))
-			continue;
-		_free_ char *path = path_join(dir, names.v[i]);
-		if (read_package(a, path, &out->v[out->n++], err) < 0)
-			return -1;
-	}
-	return 0;
+	for (size_t i = 0; i < names.n; i++)
+		if (str_starts(names.v[i], stem) && strstr(names.v[i], version) &&
+		    str_ends(names.v[i], ".deb"))
+			strv_take(&paths, path_join(dir, names.v[i]));
+	return built_read_files(a, &paths, out, err);
 }

@@ -6,6 +6,7 @@
 struct arena;
 struct err;
 struct recipe;
+struct strv;
 
 struct built_binding {
 	const char *file;   /* "torch2.10-cp311.so" */
@@ -17,8 +18,12 @@ struct built_binding {
 /* A flavour package. */
 struct built_package {
 	const char *path, *cuda, *archs; /* archs: "9.0 9.0+PTX" */
+	const char *version;
 	struct built_binding *v;
 	size_t n;
+	/* Of a package of Triton kernels, which has no bindings; else NULL. NULL-terminated. */
+	char **tritons, **pythons;
+	const char *suite; /* for a reader: the suite that has it, if it is not the usual one */
 };
 
 struct built {
@@ -32,3 +37,6 @@ struct built {
  */
 int built_read(struct arena *a, const struct recipe *r, const char *dir, struct built *out,
     struct err *err) _must_check_;
+/* The same of these files, of whatever version. */
+int built_read_files(
+    struct arena *a, const struct strv *paths, struct built *out, struct err *err) _must_check_;

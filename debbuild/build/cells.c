@@ -53,12 +53,24 @@ static bool has_word(char *const *words, const char *word)
 	return false;
 }
 
+/* Kernels belong to a Triton: a torch has them if its own Triton does. */
+static void look_at_kernels(const struct built_package *p, struct cell *c)
+{
+	if (c->release && has_word(p->tritons, c->release->triton) &&
+	    has_word(p->pythons, c->python) && has_word(c->release->pythons, c->python))
+		c->facts |= CELL_BUILT;
+}
+
 /* Own binding before that of another torch. */
 static void look_at_packages(const struct built *built, struct cell *c)
 {
 	for (size_t i = 0; i < built->n; i++) {
 		const struct built_package *p = &built->v[i];
-		for (size_t k = 0; k < p->n && !strcmp(p->cuda, c->cuda); k++) {
+		if (strcmp(p->cuda, c->cuda))
+			continue;
+		if (p->tritons)
+			look_at_kernels(p, c);
+		for (size_t k = 0; k < p->n; k++) {
 			const struct built_binding *b = &p->v[k];
 			if (strcmp(b->python, c->python) || !has_word(b->proved, c->torch))
 				continue;
@@ -71,18 +83,38 @@ static void look_at_packages(const struct built *built, struct cell *c)
 	}
 }
 
-static void look_at_states(const struct states *states, const struct recipe *r, struct cell *c)
+/* Facts are of one version: that of the package, else that which would be built. */
+static const char *version_of(const struct cells_data *d, const struct cell *c)
 {
+	for (size_t i = 0; i < d->built->n; i++)
+		if (!strcmp(d->built->v[i].cuda, c->cuda) && d->built->v[i].version)
+			return d->built->v[i].version;
+	return d->recipe->deb_version;
+}
+
+static void look_at_states(const struct cells_data *d, struct cell *c)
+{
+	const struct states *states = d->states;
+	const struct recipe *r = d->recipe;
+	const char *version = version_of(d, c);
+	const struct state_fact *rebuilt = NULL;
 	for (size_t i = 0; i < states->n; i++) {
 		const struct state_fact *f = &states->v[i];
-		if (strcmp(f->recipe, r->name) || strcmp(f->version, r->deb_version) ||
+		if (strcmp(f->recipe, r->name) || strcmp(f->version, version) ||
 		    strcmp(f->torch, c->torch) || strcmp(f->cuda, c->cuda) ||
 		    strcmp(f->python, c->python))
 			continue;
+		if (!strcmp(f->state, "rebuilt")) {
+			rebuilt = f;
+			continue;
+		}
 		bool gpu = !strcmp(f->state, "gpu");
 		c->facts |= gpu ? CELL_GPU : CELL_IMPORTED;
 		*(gpu ? &c->gpu : &c->imported) = f;
 	}
+	c->rebuilt = rebuilt;
+	if (rebuilt)
+		c->facts |= CELL_REBUILT | CELL_BUILT | CELL_PROVED;
 }
 
 /* The greatest torch of the CUDA that is not above minor, or the least that is not below. */
@@ -177,7 +209,7 @@ struct cell cells_one(struct arena *a, const struct cells_data *data, const char
 	    .python = python,
 	    .release = matrix_torch(data->matrix, torch, cuda)};
 	look_at_packages(data->built, &c);
-	look_at_states(data->states, data->recipe, &c);
+	look_at_states(data, &c);
 	set_reason(a, data, &c);
 	return c;
 }

@@ -16,6 +16,7 @@ struct matrix;
 struct recipe;
 struct state_fact;
 struct states;
+struct strv;
 struct torch_release;
 
 /* Each a fact by itself; people are shown the last that holds. */
@@ -23,7 +24,8 @@ enum cell_fact {
 	CELL_BUILT = 1 << 0,	/* a package holds a binding compiled for it */
 	CELL_PROVED = 1 << 1,	/* a binding has every symbol on that torch and Python */
 	CELL_IMPORTED = 1 << 2, /* a real torch imported it */
-	CELL_GPU = 1 << 3	/* its kernels ran on a GPU */
+	CELL_GPU = 1 << 3,	/* its kernels ran on a GPU */
+	CELL_REBUILT = 1 << 4	/* its package was made again, byte for byte */
 };
 
 enum cell_why {
@@ -42,7 +44,7 @@ struct cell {
 	enum cell_why why;
 	const char *reason;  /* a phrase; "" if it is not empty */
 	const char *binding; /* file that serves it, or NULL */
-	const struct state_fact *imported, *gpu;
+	const struct state_fact *imported, *gpu, *rebuilt;
 };
 
 struct cells {
@@ -82,6 +84,21 @@ const struct built_package *cells_package(const struct cells *c, const char *cud
 void cells_print(const struct cells *c, struct buf *out);
 void cells_print_json(const struct cells *c, struct buf *out);
 void cells_print_html(const struct cells *c, struct buf *out);
+/* The tables and the gaps alone, for a page that others read than who builds. */
+void cells_print_tables(const struct cells *c, const struct matrix *m, struct buf *out);
+/* A metapackage over all the recipes of a page: a name and the CUDAs that have it. */
+struct cells_meta {
+	const char *name;
+	const struct strv *cudas;
+};
+/*
+ * JSON for a chooser of several recipes, whose cells have the same axes: drivers, the known GPU
+ * archs, the axes, reasons (with @T, @C and @P for torch, CUDA and Python), and for each recipe its
+ * packages by CUDA, for each cell the number of its reason (-1: it is there), and for each CUDA and
+ * arch "" (device code is there), "ptx" or the reason why not. meta may be NULL.
+ */
+void cells_print_choice(struct arena *a, const struct cells *v, size_t n,
+    const struct cells_meta *meta, const struct matrix *m, struct buf *out);
 /* One sentence for each group of Pythons with the same answer. */
 void cells_explain(struct arena *a, const struct cells_data *data, const struct cell *v, size_t n,
     struct buf *out);

@@ -52,6 +52,8 @@ static void put_cell(const struct cell *c, struct buf *out)
 	buf_printf(out, "<td class=\"%s\">%s", c->facts ? "there" : "empty", cell_word(c));
 	if (c->facts && !(c->facts & CELL_BUILT))
 		buf_puts(out, " by the binding of another torch");
+	if (c->facts & CELL_REBUILT)
+		buf_puts(out, ", rebuilt byte for byte");
 	if (seen && seen->note) {
 		buf_puts(out, " (");
 		text(out, seen->note);
@@ -64,7 +66,11 @@ static void put_table(const struct cells *c, const char *cuda, struct buf *out)
 {
 	const struct built_package *p = cells_package(c, cuda);
 	const struct cell *row;
-	buf_printf(out, "<div class=\"scroll\">\n<table>\n<caption>CUDA %s", cuda);
+	buf_printf(out,
+	    "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s, CUDA "
+	    "%s\">\n<table>\n"
+	    "<caption>CUDA %s",
+	    c->recipe->name, cuda, cuda);
 	if (p) {
 		buf_puts(out, ", GPU archs ");
 		text(out, p->archs);
@@ -112,6 +118,30 @@ static void put_absent(const struct cells *c, const char *cuda, struct buf *out)
 	buf_puts(out, "</li>\n</ul>\n");
 }
 
+static void put_words(const struct cells *c, struct buf *out)
+{
+	buf_puts(out, "<dl>\n");
+	for (const struct cell_meaning *m = cell_meanings; m->word; m++)
+		if (strcmp(m->word, "no pair") && cells_use(c, m->word))
+			buf_printf(out, "<dt>%s</dt><dd>%s</dd>\n", m->word, m->meaning);
+	buf_puts(out, "</dl>\n");
+}
+
+void cells_print_tables(const struct cells *c, const struct matrix *m, struct buf *out)
+{
+	put_words(c, out);
+	for (char **cuda = c->cudas; *cuda; cuda++) {
+		put_table(c, *cuda, out);
+		for (size_t i = 0; i < m->n_gaps; i++) {
+			if (strcmp(m->gaps[i].cuda, *cuda))
+				continue;
+			buf_puts(out, "<p>");
+			text(out, m->gaps[i].reason);
+			buf_puts(out, ".</p>\n");
+		}
+	}
+}
+
 void cells_print_html(const struct cells *c, struct buf *out)
 {
 	buf_puts(out, head);
@@ -119,11 +149,8 @@ void cells_print_html(const struct cells *c, struct buf *out)
 	text(out, c->recipe->name);
 	buf_puts(out, " ");
 	text(out, c->recipe->deb_version);
-	buf_puts(out, "</h1>\n<dl>\n");
-	for (const struct cell_meaning *m = cell_meanings; m->word; m++)
-		if (strcmp(m->word, "no pair") && cells_use(c, m->word))
-			buf_printf(out, "<dt>%s</dt><dd>%s</dd>\n", m->word, m->meaning);
-	buf_puts(out, "</dl>\n");
+	buf_puts(out, "</h1>\n");
+	put_words(c, out);
 	for (char **cuda = c->cudas; *cuda; cuda++) {
 		put_table(c, *cuda, out);
 		put_absent(c, *cuda, out);

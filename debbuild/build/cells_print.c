@@ -26,6 +26,7 @@ const struct cell_meaning cell_meanings[] = {
     {"gpu", "its kernels ran on a GPU"},
     {"imported", "a real torch imported it"},
     {"proved", "every symbol was found in the real libraries of that torch"},
+    {"built", "the package has kernels for the Triton of that torch"},
     {"not built", "no package here holds it; debkit build makes it"},
     {"no wheel", "PyTorch ships no wheel for that Python"},
     {"no pin", "its wheel is not in the lock; debkit lock writes it"},
@@ -69,7 +70,8 @@ static void print_cuda(const struct cells *c, const char *cuda, struct buf *out)
 		for (char **py = c->pythons; *py; py++, row++) {
 			bool other = row->facts && !(row->facts & CELL_BUILT);
 			_cleanup_(buf_done) struct buf word = BUF_INIT(64);
-			buf_printf(&word, "%s%s", cell_word(row), other ? "*" : "");
+			buf_printf(&word, "%s%s%s", cell_word(row), other ? "*" : "",
+			    row->facts & CELL_REBUILT ? "=" : "");
 			buf_printf(out, py[1] ? "%-11s" : "%s\n", buf_str(&word));
 		}
 	}
@@ -86,14 +88,18 @@ void cells_print(const struct cells *c, struct buf *out)
 	for (char **cuda = c->cudas; *cuda; cuda++)
 		print_cuda(c, *cuda, out);
 	buf_putc(out, '\n');
-	bool other = false;
+	bool other = false, rebuilt = false;
 	for (const struct cell_meaning *m = cell_meanings; m->word; m++)
 		if (cells_use(c, m->word))
 			buf_printf(out, "%-10s  %s\n", m->word, m->meaning);
-	for (size_t i = 0; i < c->n; i++)
+	for (size_t i = 0; i < c->n; i++) {
 		other |= c->v[i].facts && !(c->v[i].facts & CELL_BUILT);
+		rebuilt |= c->v[i].facts & CELL_REBUILT;
+	}
 	if (other)
 		buf_puts(out, "*           by a binding that was compiled for another torch\n");
+	if (rebuilt)
+		buf_puts(out, "=           its package was made again, byte for byte\n");
 	buf_puts(out, "\n`debkit why --torch V --cuda X.Y` tells why a cell is empty.\n");
 }
 
@@ -109,7 +115,7 @@ static void json_facts(const struct cell *c, struct buf *out)
 		unsigned bit;
 		const char *name;
 	} facts[] = {{CELL_BUILT, "built"}, {CELL_PROVED, "proved"}, {CELL_IMPORTED, "imported"},
-	    {CELL_GPU, "gpu"}};
+	    {CELL_GPU, "gpu"}, {CELL_REBUILT, "rebuilt"}};
 	bool some = false;
 	buf_puts(out, "\"facts\": [");
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
@@ -174,6 +180,8 @@ static void explain_cell(
 			buf_puts(out, ", in a binding that was compiled for another torch");
 		if (seen && seen->note)
 			buf_printf(out, " (%s)", seen->note);
+		if (c->facts & CELL_REBUILT)
+			buf_puts(out, "; its package was made again, byte for byte");
 		return;
 	}
 	if (c->why == CELL_NO_PYTHON) {

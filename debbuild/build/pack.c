@@ -84,8 +84,10 @@ static void make_key(
 	}
 	if (!strcmp(pkg->kind, "keyring")) {
 		_cleanup_(buf_done) struct buf exported = BUF_INIT(TEXT_MAX);
-		if (keyring_export(c->sign_key, false, &exported, NULL) == 0)
-			digest_update(d, buf_str(&exported), exported.len);
+		for (size_t i = 0; i < c->keys->n; i++)
+			if (keyring_export(c->keys->v[i], false, &exported, NULL) == 0)
+				feed(d, c->keys->v[i]);
+		digest_update(d, buf_str(&exported), exported.len);
 		feed(d, c->repo_url);
 	}
 	if (!strcmp(pkg->kind, "kernels"))
@@ -356,7 +358,7 @@ int pack_package(struct arena *a, const struct stage_context *c, const struct pl
 		return -1;
 	if (deb_write(&spec, fresh, err) < 0)
 		return err_wrap(err, "cannot pack %s", pkg->name);
-	if (c->sign_key && debsig_sign(fresh, fresh, c->sign_key, err) < 0)
+	if (c->sign_key && !c->no_sign && debsig_sign(fresh, fresh, c->sign_key, err) < 0)
 		return err_wrap(err, "cannot sign %s", pkg->name);
 	if (check_result(fresh, res, err) < 0)
 		return err_wrap(err,

@@ -15,11 +15,14 @@
 #include "../base/strv.h"
 #include "../base/xalloc.h"
 #include "../sign/keyring.h"
+#include "../deb/stanza.h"
 #include "abi_prove.h"
+#include "buildenv.h"
 #include "inputs.h"
 #include "lockfile.h"
 #include "ninja.h"
 #include "pack.h"
+#include "papers.h"
 #include "stage.h"
 
 /* Room that work needs before it starts: the inputs, and the outputs for each GPU arch. */
@@ -29,31 +32,67 @@
 #define SPACE_TORCH	  ((uint64_t)1000 << 20)
 #define SPACE_EACH_TRITON ((uint64_t)1000 << 20)
 
-/* Grows with the key's life: a renewed expiry or a newer key is a newer package. */
-static const char *keyring_version(struct arena *a, const struct key_info *k)
+/*
+ * Grows with the keys: by the newest subkey's time, then by the time to which it lives. While the
+ * next keys are only shipped, it is less than it will be when they alone are left.
+ */
+static const char *keyring_version(struct arena *a, time_t made, time_t expires, bool overlap)
 {
-	struct tm made, ends;
-	gmtime_r(&k->created, &made);
-	if (!k->expires)
-		return arena_printf(
-		    a, "%d.%02d.%02d-1", made.tm_year + 1900, made.tm_mon + 1, made.tm_mday);
-	gmtime_r(&k->expires, &ends);
-	return arena_printf(a, "%d.%02d.%02d+%d.%02d.%02d-1", made.tm_year + 1900, made.tm_mon + 1,
-	    made.tm_mday, ends.tm_year + 1900, ends.tm_mon + 1, ends.tm_mday);
+	struct tm tm, ends;
+	gmtime_r(&made, &tm);
+	const char *text = arena_printf(a, "%d.%02d.%02d.%02d%02d%02d", tm.tm_year + 1900,
+	    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+	if (expires) {
+		gmtime_r(&expires, &ends);
+		text = arena_printf(
+		    a, "%s+%d.%02d.%02d", text, ends.tm_year + 1900, ends.tm_mon + 1, ends.tm_mday);
+	}
+	return arena_printf(a, "%s%s-1", text, overlap ? "~overlap" : "");
 }
 
-static int find_key(struct arena *a, const char *fpr, struct pipeline_plan *out,
+/* Finds a key that is fit to sign, and adds it to those of the keyring package. */
+static int take_key(struct arena *a, const char *fpr, struct pipeline_plan *out, struct key_info *k,
+    struct err *err)
+{
+	if (keyring_find(fpr, k, a, err) < 0 || keyring_check(fpr, err) < 0)
+		return -1;
+	if (!strv_has(&out->keys, k->fpr))
+		strv_add(&out->keys, k->fpr);
+	return 0;
+}
+
+static int find_key(struct arena *a, const struct pipeline_request *r, struct pipeline_plan *out,
     struct selection *sel, struct err *err)
 {
-	struct key_info k;
-	if (keyring_find(fpr, &k, a, err) < 0 || keyring_check(fpr, err) < 0)
+	struct key_info k, next;
+	if (take_key(a, r->sign_key, out, &k, err) < 0)
 		return -1;
-	if (!k.secret)
+	if (!k.secret && !r->no_sign)
 		return err_set(
 		    err, ERR_TRUST, "the secret key of %s is not in this GNUPGHOME", k.fpr);
 	out->sign_key = arena_strdup(a, k.fpr);
-	sel->keyring_version = keyring_version(a, &k);
+	time_t made = k.created, expires = k.expires;
+	for (size_t i = 0; r->next_keys && i < r->next_keys->n; i++) {
+		if (take_key(a, r->next_keys->v[i], out, &next, err) < 0)
+			return -1;
+		if (next.created > made) {
+			made = next.created;
+			expires = next.expires;
+		}
+	}
+	sel->keyring_version = keyring_version(a, made, expires, out->keys.n > 1);
 	return 0;
+}
+
+/* Leaves the keyring package alone in the plan. */
+static int keep_keyring(struct plan *p, struct err *err)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < p->n_packages; i++)
+		if (!strcmp(p->packages[i].kind, "keyring"))
+			p->packages[kept++] = p->packages[i];
+	p->n_packages = kept;
+	return kept ? 0 : err_set(err, ERR_USAGE, "without a key there is no keyring package");
 }
 
 int pipeline_plan(
@@ -68,11 +107,18 @@ int pipeline_plan(
 	if (matrix_load(a, templates, &out->matrix, err) < 0 ||
 	    recipe_load(a, templates, r->recipe, &out->recipe, err) < 0 ||
 	    lockfile_load(a, lock_path, &out->lock, err) < 0 ||
-	    (r->sign_key && find_key(a, r->sign_key, out, &sel, err) < 0) ||
+	    (r->sign_key && find_key(a, r, out, &sel, err) < 0) ||
 	    host_gather(a, &out->recipe, &out->matrix, &sel, r->toolchain, &out->host, err) < 0)
 		return -1;
-	return plan_make(
-	    a, &out->recipe, &out->matrix, &out->lock, &out->host, &sel, &out->plan, err);
+	if (plan_make(
+		a, &out->recipe, &out->matrix, &out->lock, &out->host, &sel, &out->plan, err) < 0)
+		return -1;
+	return r->keyring_only ? keep_keyring(&out->plan, err) : 0;
+}
+
+void pipeline_plan_done(struct pipeline_plan *p)
+{
+	strv_done(&p->keys);
 }
 
 /* All packages stand there, made from what the plan says. */
@@ -80,7 +126,8 @@ static bool all_current(
     struct arena *a, const struct stage_context *c, const char *out, struct pack_result *results)
 {
 	for (size_t i = 0; i < c->plan->n_packages; i++)
-		if (!pack_is_current(a, c, &c->plan->packages[i], out, &results[i]))
+		if (!pack_is_current(a, c, &c->plan->packages[i], out, &results[i]) ||
+		    (!c->no_sign && !papers_are_current(c, &results[i])))
 			return false;
 	return true;
 }
@@ -105,7 +152,7 @@ static int compile(struct arena *a, const struct pipeline_request *r, const stru
     const struct pipeline_events *events, struct partial *out, struct err *err)
 {
 	_cleanup_(ninja_result_done) struct ninja_result res = NINJA_RESULT_INIT;
-	_free_ char *objects = path_join(c->cache, "object");
+	_free_ char *objects = path_join(c->cache, r->objects ? r->objects : "object");
 	_free_ char *graph = path_join(c->work, "build.ninja");
 	_cleanup_(buf_done) struct buf text = BUF_INIT(PATH_READ_MAX);
 	char program[4096];
@@ -113,7 +160,7 @@ static int compile(struct arena *a, const struct pipeline_request *r, const stru
 	if (n < 0)
 		return err_sys(err, "cannot tell where debkit itself lies");
 	program[n] = '\0';
-	if (access(c->cache, W_OK) == 0 && path_mkdirs(objects, err) < 0)
+	if ((r->objects || access(c->cache, W_OK) == 0) && path_mkdirs(objects, err) < 0)
 		return -1;
 	ninja_write(c->plan, program, objects, r->launcher, &text);
 	if (buf_check(&text, "build.ninja", err) < 0 ||
@@ -200,6 +247,21 @@ static int fetch(
 	return inputs_fetch(p, cache, &report, err);
 }
 
+/* Papers for the packages that lack them; this machine is described once for all. */
+static int write_papers(struct arena *a, const struct stage_context *c,
+    const struct pack_result *results, struct err *err)
+{
+	struct stanza env = {0};
+	for (size_t i = 0; i < c->plan->n_packages && !c->no_sign; i++) {
+		if (papers_are_current(c, &results[i]))
+			continue;
+		if ((!env.n && buildenv_read(a, c->plan, c->work, &env, err) < 0) ||
+		    papers_write(a, c, &c->plan->packages[i], &results[i], &env, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int pack(struct arena *a, const struct stage_context *c, const char *dir,
     const struct pipeline_events *events, struct pack_result *results, struct err *err)
 {
@@ -211,7 +273,7 @@ static int pack(struct arena *a, const struct stage_context *c, const char *dir,
 		if (pack_package(a, c, pkg, dir, &results[i], err) < 0)
 			return -1;
 	}
-	return 0;
+	return write_papers(a, c, results, err);
 }
 
 /* Names that go into build.ninja and into lists of files, one on each line. */
@@ -260,6 +322,9 @@ static int build(struct arena *a, const struct pipeline_request *r, const struct
 {
 	if (check_places(c->plan, dir, c->cache, err) < 0)
 		return -1;
+	if (r->keyring_only)
+		return path_mkdirs(c->work, err) < 0 ? -1
+						     : pack(a, c, dir, events, out->packages, err);
 	bool steps = c->plan->n_steps > 0;
 	out->partial.plan = *c->plan;
 	if (steps)
@@ -280,7 +345,7 @@ static int build(struct arena *a, const struct pipeline_request *r, const struct
 int pipeline_build(struct arena *a, const struct pipeline_request *r,
     const struct pipeline_events *events, struct pipeline_result *out, struct err *err)
 {
-	struct pipeline_plan pp;
+	_cleanup_(pipeline_plan_done) struct pipeline_plan pp = {0};
 	_close_ int lock = -1;
 	_free_ char *dir = path_absolute(r->out, err);
 	_free_ char *cache = path_cache_dir(err);
@@ -294,6 +359,8 @@ int pipeline_build(struct arena *a, const struct pipeline_request *r,
 	    .cache = cache,
 	    .work = work,
 	    .sign_key = pp.sign_key,
+	    .no_sign = r->no_sign,
+	    .keys = &pp.keys,
 	    .repo_url = r->repo_url,
 	    .proof_id = proof_id(a, &pp)};
 	if (clock_source_date(pp.recipe.date, &c.date, err) < 0 ||

@@ -4,6 +4,7 @@
  */
 #pragma once
 #include "../base/compat.h"
+#include "../base/strv.h"
 #include "host.h"
 #include "lockfile.h"
 #include "matrix.h"
@@ -21,11 +22,15 @@ struct pipeline_request {
 	const char *recipe; /* "causal-conv1d" */
 	struct selection selection;
 	enum host_toolchain toolchain;
-	const char *out;      /* folder for the .debs and the work folders */
-	const char *sign_key; /* fingerprint, or NULL: nothing is signed */
+	const char *out;	      /* folder for the .debs and the work folders */
+	const char *sign_key;	      /* fingerprint, or NULL: nothing is signed */
+	const struct strv *next_keys; /* shipped beside sign_key before they sign; may be NULL */
+	bool keyring_only;    /* the keyring package alone: nothing is fetched or compiled */
 	const char *repo_url; /* for debkit-archive-keyring's .sources file, or NULL */
 	const char *launcher; /* words put before each step's command, or NULL */
 	bool compile_only;    /* stop when all steps are done: fill the cache, make no package */
+	bool no_sign; /* sign_key is only named, as for a rebuild: no signatures, no papers */
+	const char *objects; /* an absolute folder for an object cache of its own, or NULL */
 };
 
 struct pipeline_events {
@@ -36,7 +41,7 @@ struct pipeline_events {
 	void *arg;
 };
 
-/* Everything up to the plan; all of it lives in the arena. */
+/* Everything up to the plan; all but keys lives in the arena. */
 struct pipeline_plan {
 	struct recipe recipe;
 	struct matrix matrix;
@@ -45,6 +50,7 @@ struct pipeline_plan {
 	struct lockfile lock;
 	const char *templates; /* folder */
 	const char *sign_key;  /* full fingerprint as found in the keyring, or NULL */
+	struct strv keys;      /* fingerprints of the keyring package, sign_key first */
 };
 
 /* What a build came to; all of it lives in the arena. */
@@ -58,6 +64,7 @@ struct pipeline_result {
 
 int pipeline_plan(struct arena *a, const struct pipeline_request *r, struct pipeline_plan *out,
     struct err *err) _must_check_;
+void pipeline_plan_done(struct pipeline_plan *p);
 /*
  * Plans and builds. Takes the lock OUT/.debkit.lock. A binding that does not compile is left out
  * of the packages, which claim that much less; nothing is recorded as complete then, and the next

@@ -12,6 +12,7 @@
 #include "../base/path.h"
 #include "../base/proc.h"
 #include "../base/strv.h"
+#include "../base/subst.h"
 #include "../base/xalloc.h"
 #include "../sign/keyring.h"
 #include "../sign/sources.h"
@@ -22,7 +23,6 @@
 #include "plan.h"
 #include "recipe.h"
 #include "stage_int.h"
-#include "subst.h"
 
 bool stage_has_template(
     const struct stage_context *c, const struct plan_package *pkg, const char *name)
@@ -290,19 +290,20 @@ static int stage_keyring(
     const struct stage_context *c, const struct plan_package *pkg, const char *dir, struct err *err)
 {
 	_cleanup_(buf_done) struct buf key = BUF_INIT(STAGE_TEXT_MAX);
-	if (keyring_export(c->sign_key, false, &key, err) < 0 ||
-	    stage_put_text(
-		dir, "usr/share/keyrings/debkit-archive-keyring.gpg", key.data, key.len, err) < 0 ||
+	for (size_t i = 0; i < c->keys->n; i++)
+		if (keyring_export(c->keys->v[i], false, &key, err) < 0)
+			return -1;
+	if (stage_put_text(dir, "usr/share/keyrings/debkit-archive-keyring.gpg", key.data, key.len, err) <
+		0 ||
 	    put_template(c, pkg, dir, "etc/apt/preferences.d/debkit.pref", "preferences.in", err) <
 		0)
 		return -1;
 	if (!c->repo_url)
 		return 0;
 	_cleanup_(buf_done) struct buf sources = BUF_INIT(STAGE_TEXT_MAX);
-	_cleanup_(strv_done) struct strv components = STRV_INIT, keys = STRV_INIT;
+	_cleanup_(strv_done) struct strv components = STRV_INIT;
 	strv_add(&components, "main");
-	strv_add(&keys, c->sign_key);
-	if (sources_write(c->repo_url, "stable", &components, &keys, &sources, err) < 0)
+	if (sources_write(c->repo_url, "stable", &components, c->keys, &sources, err) < 0)
 		return -1;
 	return stage_put_text(
 	    dir, "etc/apt/sources.list.d/debkit.sources", sources.data, sources.len, err);

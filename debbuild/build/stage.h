@@ -13,12 +13,15 @@ struct buf;
 struct err;
 struct plan;
 struct plan_package;
+struct strv;
 
 /* Where things lie, and what the packages say. */
 struct stage_context {
 	const struct plan *plan;
 	const char *templates, *cache, *work;
 	const char *sign_key;		/* fingerprint, or NULL */
+	const struct strv *keys;	/* of the keyring package: sign_key and those to come */
+	bool no_sign;			/* the key is named, but signs nothing */
 	const char *repo_url;		/* for the .sources file, or NULL: none is shipped */
 	time_t date;			/* SOURCE_DATE_EPOCH */
 	const struct abi_proof *proofs; /* of each binding of the plan; NULL until proved */

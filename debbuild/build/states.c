@@ -21,7 +21,7 @@ static const char head[] =
 
 static bool is_state(const char *s)
 {
-	return str_eq(s, "imported") || str_eq(s, "gpu");
+	return str_eq(s, "rebuilt") || str_eq(s, "imported") || str_eq(s, "gpu");
 }
 
 static int parse(const struct field_source *f, const struct stanza *s, struct state_fact *out)
@@ -38,7 +38,8 @@ static int parse(const struct field_source *f, const struct stanza *s, struct st
 		return -1;
 	out->note = stanza_get(s, "Note");
 	if (!is_state(out->state))
-		return field_fail(f, s, "State", "is '%s', expected imported or gpu", out->state);
+		return field_fail(
+		    f, s, "State", "is '%s', expected rebuilt, imported or gpu", out->state);
 	return 0;
 }
 
@@ -102,8 +103,8 @@ int states_record(const char *path, const struct state_fact *fact, struct err *e
 	_cleanup_(buf_done) struct buf text = BUF_INIT(FILE_MAX);
 	struct states s;
 	if (!is_state(fact->state))
-		return err_set(
-		    err, ERR_USAGE, "unknown state '%s': expected imported or gpu", fact->state);
+		return err_set(err, ERR_USAGE,
+		    "unknown state '%s': expected rebuilt, imported or gpu", fact->state);
 	if (fact->note && strchr(fact->note, '\n'))
 		return err_set(err, ERR_USAGE, "a note is one line of text");
 	if (states_load(&a, path, &s, err) < 0)

@@ -1,7 +1,8 @@
 /*
  * What was seen of packages outside a build: templates/states, a stanza for each fact.
  *
- *	State: imported            by a real torch; or gpu: its kernels ran on a GPU
+ *	State: imported            by a real torch; or gpu: its kernels ran on a GPU; or
+ *				   rebuilt: made again, byte for byte
  *	Recipe: causal-conv1d
  *	Version: 1.7.0-1           of the package; facts of another version do not count
  *	Torch: 2.10

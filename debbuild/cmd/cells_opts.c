@@ -16,8 +16,10 @@ int cells_opts_load(
 	    recipe_load(a, templates, o->recipe ? o->recipe : "causal-conv1d", &s->recipe, err) <
 		0 ||
 	    lockfile_load(a, lock, &s->lock, err) < 0 ||
-	    states_load(a, states, &s->states, err) < 0 ||
-	    built_read(a, &s->recipe, o->out ? o->out : "out", &s->built, err) < 0)
+	    states_load(a, states, &s->states, err) < 0)
+		return -1;
+	if ((o->files ? built_read_files(a, o->files, &s->built, err)
+		      : built_read(a, &s->recipe, o->out ? o->out : "out", &s->built, err)) < 0)
 		return -1;
 	s->data = (struct cells_data){.recipe = &s->recipe,
 	    .matrix = &s->matrix,

@@ -11,6 +11,7 @@ struct err;
 
 struct cells_opts {
 	const char *recipe, *cuda, *out; /* NULL: causal-conv1d; all; "out" */
+	const struct strv *files;	 /* these packages, not those in out; or NULL */
 };
 
 struct cells_source {

@@ -31,6 +31,7 @@ struct cmd {
 
 extern const struct cmd cmd_abi;
 extern const struct cmd cmd_build;
+extern const struct cmd cmd_bundle;
 extern const struct cmd cmd_copy;
 extern const struct cmd cmd_diff;
 extern const struct cmd cmd_disable;
@@ -44,12 +45,17 @@ extern const struct cmd cmd_lock;
 extern const struct cmd cmd_matrix;
 extern const struct cmd cmd_plan;
 extern const struct cmd cmd_publish;
+extern const struct cmd cmd_push;
+extern const struct cmd cmd_rebuild;
 extern const struct cmd cmd_refresh;
 extern const struct cmd cmd_remove;
+extern const struct cmd cmd_serve;
 extern const struct cmd cmd_sign;
+extern const struct cmd cmd_site;
 extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_status;
 extern const struct cmd cmd_step;
 extern const struct cmd cmd_toolchain;
 extern const struct cmd cmd_verify;
 extern const struct cmd cmd_why;
+extern const struct cmd cmd_withdraw;

@@ -5,12 +5,14 @@
 #include "../base/err.h"
 #include "../base/log.h"
 #include "../build/pack.h"
+#include "build_events.h"
 #include "build_opts.h"
 #include "cmd.h"
 
 static struct build_opts b;
 static const char *out = "out", *launcher;
-static bool no_sign, quiet, compile_only;
+static bool no_sign, quiet, compile_only, keyring_only;
+static struct strv next_keys = STRV_INIT;
 
 static const struct opt opts[] = {BUILD_FILTER_OPTS(b),
     {"out", 'o', OPT_STRING, "DIR", "where the .deb files go; default: out", &out},
@@ -19,38 +21,15 @@ static const struct opt opts[] = {BUILD_FILTER_OPTS(b),
     {"unsigned", 0, OPT_FLAG, NULL, "do not sign, and make no keyring package", &no_sign},
     {"repo-url", 0, OPT_STRING, "URL",
 	"where the repository will be served, for debkit-archive-keyring", &b.repo_url},
+    {"next-key", 0, OPT_LIST, "FPR[,FPR...]",
+	"keys that will sign later: debkit-archive-keyring holds them already", &next_keys},
+    {"keyring-only", 0, OPT_FLAG, NULL, "only make debkit-archive-keyring", &keyring_only},
     {"launcher", 0, OPT_STRING, "WORDS", "put before each compile command, such as 'srun -n1'",
 	&launcher},
     {"compile-only", 0, OPT_FLAG, NULL, "fill the cache, make no package; needs no key",
 	&compile_only},
     {"quiet", 'q', OPT_FLAG, NULL, "no progress and no notes", &quiet},
     {NULL, 0, OPT_END, NULL, NULL, NULL}};
-
-static void on_note(void *arg, const char *text)
-{
-	(void)arg;
-	log_note("%s", text);
-}
-
-static void on_warn(void *arg, const char *text)
-{
-	(void)arg;
-	log_warn("%s", text);
-}
-
-static void on_bytes(void *arg, const char *what, uint64_t done, uint64_t total)
-{
-	(void)arg;
-	char text[300];
-	snprintf(text, sizeof text, "MB of %s", what);
-	log_progress((size_t)(done >> 20), (size_t)(total >> 20), text, -1);
-}
-
-static void on_progress(void *arg, size_t done, size_t total, const char *what, double left_s)
-{
-	(void)arg;
-	log_progress(done, total, what, left_s);
-}
 
 static int build_one(const char *recipe, struct err *err)
 {
@@ -61,10 +40,10 @@ static int build_one(const char *recipe, struct err *err)
 	r.out = out;
 	r.launcher = launcher;
 	r.compile_only = compile_only;
-	const struct pipeline_events events = {
-	    .note = on_note, .warn = on_warn, .bytes = on_bytes, .progress = on_progress};
+	r.next_keys = &next_keys;
+	r.keyring_only = keyring_only;
 	struct pipeline_result res;
-	if (pipeline_build(&a, &r, &events, &res, err) < 0)
+	if (pipeline_build(&a, &r, &build_events, &res, err) < 0)
 		return -1;
 	log_progress_end();
 	if (!res.did_work)

@@ -5,12 +5,14 @@
 #include "../base/log.h"
 #include "cmd.h"
 #include "repo_opts.h"
+#include "repo_pages.h"
 
 static const char *from, *to, *component;
 static bool dry_run;
 
 static const struct opt opts[] = {
     REPO_OPTS,
+    REPO_OPT_CLOCK,
     REPO_OPT_KEYS,
     {"from", 0, OPT_STRING, "SUITE", "suite that lists the packages", &from},
     {"to", 0, OPT_STRING, "SUITE", "suite that shall list them, too", &to},
@@ -44,6 +46,8 @@ static int run(const struct strv *operands, struct err *err)
 		return -1;
 	log_note("%zu packages %s suite %s (%zu were there)", res.changed,
 	    dry_run ? "would come to" : "copied to", to, res.present);
+	if (!dry_run)
+		repo_pages_follow();
 	repo_say_waits();
 	return 0;
 }

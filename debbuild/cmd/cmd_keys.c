@@ -9,8 +9,10 @@
 #include "../base/log.h"
 #include "../base/outfile.h"
 #include "../base/path.h"
+#include "../base/strv.h"
 #include "../sign/debsig.h"
 #include "../sign/keyring.h"
+#include "../sign/rotate.h"
 #include "cmd.h"
 
 #define KEY_MAX	    ((size_t)16 << 20)
@@ -18,13 +20,15 @@
 #define POLICY_NAME "debkit.pol"
 
 static const char *uid, *expire, *out, *keyring;
-static bool armor;
+static bool armor, finish;
 static const struct opt opts[] = {
-    {"uid", 0, OPT_STRING, "UID", "new: whose key, \"Name <mail@host>\"", &uid},
-    {"expire", 0, OPT_STRING, "WHEN", "new: 3y (default), 18m, 90d, 2030-01-31, or 0 for never",
-	&expire},
+    {"uid", 0, OPT_STRING, "UID",
+	"new: whose key, \"Name <mail@host>\"; rotate: a new primary key, of that name", &uid},
+    {"expire", 0, OPT_STRING, "WHEN",
+	"new, rotate: 3y (default), 18m, 90d, 2030-01-31, or 0 for never", &expire},
     {"armor", 'a', OPT_FLAG, NULL, "export: text instead of binary", &armor},
     {"out", 'o', OPT_STRING, "PATH", "export: the file to write; policy: the root folder", &out},
+    {"finish", 0, OPT_FLAG, NULL, "rotate: the newest subkey alone signs from now on", &finish},
     {"keyring", 0, OPT_STRING, "FILE", "check: every key in this public keyring", &keyring},
     {NULL}};
 
@@ -148,22 +152,83 @@ static int run_policy(const struct strv *operands, struct err *err)
 	return 0;
 }
 
+static void note_revocation(const char *fpr)
+{
+	_free_ char *path = rotate_revocation(fpr);
+	if (path)
+		log_note("keep a copy of the revocation certificate '%s' where no one who steals "
+			 "the key finds it, and not only on this machine",
+		    path);
+	else
+		log_warn("no revocation certificate lies in openpgp-revocs.d: make one with gpg "
+			 "--output %s.rev --gen-revoke %s",
+		    fpr, fpr);
+}
+
+static int finish_rotation(const char *fpr, struct err *err)
+{
+	_cleanup_(strv_done) struct strv retired = STRV_INIT;
+	if (uid || expire)
+		return err_set(
+		    err, ERR_USAGE, "--finish makes no key: leave --uid and --expire out");
+	if (rotate_retire(fpr, &retired, err) < 0)
+		return -1;
+	if (!retired.n)
+		log_note("nothing to do: one subkey signs already");
+	for (size_t i = 0; i < retired.n; i++)
+		log_note("%s signs no more; what it signed stays good", retired.v[i]);
+	return 0;
+}
+
+/* A new subkey, or with --uid a new primary key; keys/README.md has the steps that follow. */
+static int run_rotate(const struct strv *operands, struct err *err)
+{
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	struct key_info old, k;
+	if (no_more(operands, 2, "rotate [--uid UID] [--expire 3y] [--finish] FPR", err) < 0)
+		return -1;
+	const char *fpr = operands->v[1], *life = expire ? expire : "3y";
+	if (finish)
+		return finish_rotation(fpr, err);
+	if (keyring_find(fpr, &old, &a, err) < 0)
+		return -1;
+	if (uid) {
+		if (keyring_new(uid, life, &k, &a, err) < 0)
+			return -1;
+		log_note("next: debkit build --next-key %s makes a keyring package with both keys; "
+			 "publish it with --sign-key %s,%s; when clients have it, debkit refresh "
+			 "--sign-key %s",
+		    k.fpr, old.fpr, k.fpr, k.fpr);
+		puts(k.fpr);
+	} else {
+		if (rotate_add_subkey(fpr, life, &k, &a, err) < 0)
+			return -1;
+		log_note(
+		    "both subkeys sign from now on; next: build and publish the keyring package; "
+		    "when clients have it, debkit keys rotate --finish %s",
+		    k.fpr);
+		puts(k.sign_fpr);
+	}
+	note_revocation(k.fpr);
+	return 0;
+}
+
 static int run(const struct strv *operands, struct err *err)
 {
 	static const struct {
 		const char *name;
 		int (*run)(const struct strv *, struct err *);
-	} verbs[] = {
-	    {"new", run_new}, {"export", run_export}, {"check", run_check}, {"policy", run_policy}};
+	} verbs[] = {{"new", run_new}, {"export", run_export}, {"check", run_check},
+	    {"policy", run_policy}, {"rotate", run_rotate}};
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(verbs[i].name, operands->v[0]))
 			return verbs[i].run(operands, err);
-	return err_set(err, ERR_USAGE, "no 'keys %s'; there are new, export, check and policy",
-	    operands->v[0]);
+	return err_set(err, ERR_USAGE,
+	    "no 'keys %s'; there are new, export, check, policy and rotate", operands->v[0]);
 }
 
 const struct cmd cmd_keys = {"keys", "makes, exports and checks signing keys",
-    "new|export|check|policy [FPR]",
+    "new|export|check|policy|rotate [FPR]",
     "Keys live in GNUPGHOME (else ~/.gnupg) and are named by full fingerprint, never by a "
     "default.\n\n"
     "new makes an ed25519 primary key and an ed25519 signing subkey, without a passphrase, so "
@@ -174,5 +239,7 @@ const struct cmd cmd_keys = {"keys", "makes, exports and checks signing keys",
     "check fails with status 3 and the reason if apt 2.6 or apt 3 would refuse what the key "
     "signs.\n\n"
     "policy prints the policy for debsig-verify, or with --out ROOT writes policy and keyring to "
-    "their places below ROOT.",
+    "their places below ROOT.\n\n"
+    "rotate makes a new signing subkey, which signs beside the one before until rotate --finish; "
+    "with --uid it makes a new primary key instead. keys/README.md has the steps.",
     opts, 1, 2, run};

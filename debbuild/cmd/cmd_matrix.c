@@ -18,9 +18,9 @@ static const struct opt opts[] = {{"cuda", 0, OPT_STRING, "X.Y", "only that CUDA
     {"out", 'o', OPT_STRING, "DIR", "the folder of the built packages; default: out", &o.out},
     {"json", 0, OPT_FLAG, NULL, "print JSON", &json},
     {"html", 0, OPT_FLAG, NULL, "print a static web page", &html},
-    {"record", 0, OPT_STRING, "imported|gpu",
+    {"record", 0, OPT_STRING, "rebuilt|imported|gpu",
 	"note in templates/states that a real torch imported the cell named by --torch, --cuda "
-	"and --python, or that its kernels ran on a GPU",
+	"and --python, that its kernels ran on a GPU, or that its package was rebuilt",
 	&record},
     {"torch", 0, OPT_STRING, "V", "with --record", &torch},
     {"python", 0, OPT_STRING, "X.Y", "with --record", &python},

@@ -25,7 +25,7 @@ static int run(const struct strv *operands, struct err *err)
 	bool list = json && recipes.n > 1;
 	for (size_t i = 0; i < recipes.n; i++) {
 		struct pipeline_request r;
-		struct pipeline_plan pp;
+		_cleanup_(pipeline_plan_done) struct pipeline_plan pp = {0};
 		if (build_opts_request(&b, recipes.v[i], &r, err) < 0 ||
 		    pipeline_plan(&a, &r, &pp, err) < 0)
 			return -1;

@@ -5,6 +5,7 @@
 #include "../base/txn.h"
 #include "cmd.h"
 #include "repo_opts.h"
+#include "repo_pages.h"
 
 #include <malloc.h>
 #include <string.h>
@@ -20,6 +21,7 @@ static bool no_sign, unsigned_ok, check_only, paranoid, by_link, rebuild, compat
 
 static const struct opt opts[] = {
     REPO_OPTS,
+    REPO_OPT_CLOCK,
     REPO_OPT_SUITE,
     REPO_OPT_KEYS,
     {"component", 0, OPT_STRING, "NAME", "component of the suite (main)", &component},
@@ -147,6 +149,10 @@ static int run(const struct strv *operands, struct err *err)
 	if (publish_run(&spec, &res, err) < 0)
 		return -1;
 	report(&spec, &res);
+	if (!check_only) {
+		repo_pages_follow();
+		repo_warn_expiry();
+	}
 	return 0;
 }
 

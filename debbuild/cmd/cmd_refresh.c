@@ -3,11 +3,13 @@
 #include "../base/log.h"
 #include "cmd.h"
 #include "repo_opts.h"
+#include "repo_pages.h"
 
 static const char *valid_days;
 
 static const struct opt opts[] = {
     REPO_OPTS,
+    REPO_OPT_CLOCK,
     REPO_OPT_SUITE,
     REPO_OPT_KEYS,
     REPO_OPT_VALID(&valid_days),
@@ -24,6 +26,8 @@ static int run(const struct strv *operands, struct err *err)
 		return -1;
 	log_note("'%s' suite %s is signed anew", repo_opts.root, repo_opts.suite);
 	repo_say_waits();
+	repo_pages_follow();
+	repo_warn_expiry();
 	return 0;
 }
 

@@ -5,12 +5,14 @@
 #include "../base/log.h"
 #include "cmd.h"
 #include "repo_opts.h"
+#include "repo_pages.h"
 
 static const char *component;
 static bool dry_run;
 
 static const struct opt opts[] = {
     REPO_OPTS,
+    REPO_OPT_CLOCK,
     REPO_OPT_SUITE,
     REPO_OPT_KEYS,
     {"component", 0, OPT_STRING, "NAME", "only from this component", &component},
@@ -40,6 +42,8 @@ static int run(const struct strv *operands, struct err *err)
 		return -1;
 	log_note("%zu packages %s suite %s; their files stay in the pool until debkit gc",
 	    res.changed, dry_run ? "would leave" : "have left", repo_opts.suite);
+	if (!dry_run)
+		repo_pages_follow();
 	repo_say_waits();
 	return 0;
 }

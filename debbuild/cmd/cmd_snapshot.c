@@ -5,9 +5,11 @@
 #include "../base/log.h"
 #include "cmd.h"
 #include "repo_opts.h"
+#include "repo_pages.h"
 
 static const struct opt opts[] = {
     REPO_OPTS,
+    REPO_OPT_CLOCK,
     REPO_OPT_SUITE,
     REPO_OPT_KEYS,
     {NULL},
@@ -26,6 +28,7 @@ static int run(const struct strv *operands, struct err *err)
 		return -1;
 	puts(name);
 	log_note("suite %s is kept as suite %s", repo_opts.suite, name);
+	repo_pages_follow();
 	return 0;
 }
 

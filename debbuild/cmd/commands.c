@@ -6,6 +6,7 @@
 const struct cmd *const commands[] = {
     &cmd_abi,
     &cmd_build,
+    &cmd_bundle,
     &cmd_copy,
     &cmd_diff,
     &cmd_disable,
@@ -19,15 +20,20 @@ const struct cmd *const commands[] = {
     &cmd_matrix,
     &cmd_plan,
     &cmd_publish,
+    &cmd_push,
+    &cmd_rebuild,
     &cmd_refresh,
     &cmd_remove,
+    &cmd_serve,
     &cmd_sign,
+    &cmd_site,
     &cmd_snapshot,
     &cmd_status,
     &cmd_step,
     &cmd_toolchain,
     &cmd_verify,
     &cmd_why,
+    &cmd_withdraw,
 };
 const size_t n_commands = ARRAY_SIZE(commands);
 const char commands_note[] = "";

@@ -1,7 +1,9 @@
 #include "repo_opts.h"
 
+#include "../../repo/expiry.h"
 #include "../base/err.h"
 #include "../base/log.h"
+#include "../base/strv.h"
 #include "../base/txn.h"
 
 struct repo_opts repo_opts;
@@ -25,7 +27,8 @@ struct repo_spec repo_opts_spec(bool create)
 	return (struct repo_spec){.root = repo_opts.root,
 	    .create = create,
 	    .wait = !repo_opts.no_wait,
-	    .waiting = say_waiting};
+	    .waiting = say_waiting,
+	    .trust_clock = repo_opts.trust_clock};
 }
 
 void repo_say_waits(void)
@@ -33,6 +36,18 @@ void repo_say_waits(void)
 	struct txn_waits w = txn_waited();
 	if (repo_opts.verbose)
 		log_note("waited for the disk %u times, %.3f s", w.n, w.seconds);
+}
+
+void repo_warn_expiry(void)
+{
+	_cleanup_(strv_done) struct strv lines = STRV_INIT;
+	struct err err = {0};
+	if (expiry_warnings(repo_opts.root, &lines, &err) < 0)
+		log_warn("cannot tell when the keys end: %s", err.msg);
+	for (size_t i = 0; i < lines.n; i++)
+		log_warn("%s: lengthen it, or change keys with debkit keys rotate, and let clients "
+			 "have the new key before",
+		    lines.v[i]);
 }
 
 int repo_opts_days(const char *text, int *days, struct err *err)

@@ -6,7 +6,7 @@
 struct repo_opts {
 	const char *root, *suite;
 	struct strv keys;
-	bool no_wait, verbose;
+	bool no_wait, verbose, trust_clock;
 };
 extern struct repo_opts repo_opts;
 
@@ -17,6 +17,13 @@ extern struct repo_opts repo_opts;
 	{                                                                                          \
 		"verbose", 'v', OPT_FLAG, NULL, "say how long the disk was waited for",            \
 		    &repo_opts.verbose                                                             \
+	}
+/* For commands that date something. */
+#define REPO_OPT_CLOCK                                                                             \
+	{                                                                                          \
+		"trust-clock", 0, OPT_FLAG, NULL,                                                  \
+		    "this machine's clock is right, whatever the suite's date says",               \
+		    &repo_opts.trust_clock                                                         \
 	}
 #define REPO_OPT_SUITE                                                                             \
 	{                                                                                          \
@@ -39,5 +46,7 @@ int repo_opts_check(bool suite, struct err *err) _must_check_;
 struct repo_spec repo_opts_spec(bool create) _must_check_;
 /* With --verbose: how often and how long this process waited for the disk. */
 void repo_say_waits(void);
+/* Warns of keys of the repository that end soon. */
+void repo_warn_expiry(void);
 /* The value of --valid-days; -1 if it was not given. */
 int repo_opts_days(const char *text, int *days, struct err *err) _must_check_;

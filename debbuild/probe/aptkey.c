@@ -8,7 +8,13 @@
 #include "probe.h"
 
 #define KEYS_MAX 64
-enum { DIGEST_MD5_ID = 1, DIGEST_SHA1_ID = 2, ALGO_DSA_ID = 17 };
+enum {
+	DIGEST_MD5_ID = 1,
+	DIGEST_SHA1_ID = 2,
+	ALGO_ELGAMAL_ID = 16,
+	ALGO_DSA_ID = 17,
+	ALGO_ECDH_ID = 18
+};
 
 static int digit(unsigned char c)
 {
@@ -60,6 +66,28 @@ static bool is_weak_digest(unsigned digest)
 	return digest == DIGEST_MD5_ID || digest == DIGEST_SHA1_ID;
 }
 
+static uint32_t sooner(uint32_t a, uint32_t b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
+/* Signing subkeys follow each other; the last of them counts. None: the primary key signs. */
+static uint32_t signs_until(const struct packets *k, uint32_t primary)
+{
+	bool some = false;
+	uint32_t last = 0;
+	for (size_t i = 1; i < k->n; i++) {
+		const struct packets_part *part = &k->v[i];
+		if (part->kind != PACKETS_SUBKEY || part->revoked || !part->digest ||
+		    part->algo == ALGO_ELGAMAL_ID || part->algo == ALGO_ECDH_ID)
+			continue;
+		uint32_t end = part->valid_s ? part->made + part->valid_s : 0;
+		last = !some ? end : end && last ? (end > last ? end : last) : 0;
+		some = true;
+	}
+	return some ? sooner(primary, last) : primary;
+}
+
 static void judge(struct arena *a, const struct packets *k, struct apt_key *out)
 {
 	const struct packets_part *primary = &k->v[0], *self = primary;
@@ -78,6 +106,7 @@ static void judge(struct arena *a, const struct packets *k, struct apt_key *out)
 	out->sha1 = user && !sound;
 	if (self->valid_s)
 		out->expires = primary->made + self->valid_s;
+	out->signs_until = signs_until(k, out->expires);
 	if (primary->algo == ALGO_DSA_ID)
 		out->weak = "dsa";
 	else if (primary->bits && primary->bits < 2048)

@@ -34,7 +34,8 @@ bool aptsrc_same_uri(const char *a, const char *b) _must_check_;
 /* One primary key of a keyring file, by what it says of itself. */
 struct apt_key {
 	char fpr[41];
-	uint32_t expires; /* seconds since 1970; 0: never */
+	uint32_t expires;     /* seconds since 1970; 0: never */
+	uint32_t signs_until; /* the same of what signs: it, and the subkey that lasts longest */
 	bool revoked;
 	bool sha1;	  /* a user id or a signing subkey is bound by SHA-1 (or MD5) alone */
 	const char *weak; /* "rsa1024", "dsa", or NULL */

@@ -6,12 +6,14 @@
 #include "../base/clock.h"
 #include "../base/err.h"
 #include "../deb/version.h"
+#include "../sign/rotate.h"
 #include "machine.h"
 #include "probe.h"
 
-#define OWN_FILE    "/etc/apt/sources.list.d/debkit.sources"
-#define KEY_MAX	    ((size_t)1 << 20)
-#define NVIDIA_HOST "developer.download.nvidia.com"
+#define OWN_FILE	"/etc/apt/sources.list.d/debkit.sources"
+#define KEY_MAX		((size_t)1 << 20)
+#define KEYRING_PACKAGE "debkit-archive-keyring"
+#define NVIDIA_HOST	"developer.download.nvidia.com"
 
 /* The name of the list that apt makes of a source's Release begins so (URItoFileName). */
 static const char *list_prefix(struct machine *m, const char *uri)
@@ -102,43 +104,102 @@ static const char *judge_keys(struct machine *m, const struct apt_key *v, size_t
 	return why;
 }
 
-static const char *judge_file(struct machine *m, const char *name)
+/* The keys of a file, or why there are none, or NULL. */
+static const char *read_file(struct machine *m, const char *name, struct apt_key **keys, size_t *n)
 {
 	_cleanup_(buf_done) struct buf bytes = BUF_INIT(KEY_MAX);
-	struct apt_key *keys;
-	size_t n;
 	struct err err = {0};
+	*n = 0;
 	if (*name != '/')
 		return NULL; /* a fingerprint: in which of the trusted keyrings is apt's matter */
 	if (probe_read(m->p, name, &bytes) < 0)
 		return arena_printf(
 		    m->p->a, "its key file '%s' cannot be read: %s", name, strerror(errno));
-	if (aptkey_parse(m->p->a, buf_str(&bytes), bytes.len, &keys, &n, &err) < 0)
+	if (aptkey_parse(m->p->a, buf_str(&bytes), bytes.len, keys, n, &err) < 0)
 		return arena_printf(m->p->a, "its key file '%s' holds no key: %s", name, err.msg);
-	return judge_keys(m, keys, n);
+	return NULL;
+}
+
+/* The next of a source's keys: each call gives those of one file, or all that stand in the source.
+ * NULL and no keys at the end. */
+static const char *next_keys(struct machine *m, const struct apt_source *s, size_t *at,
+    struct apt_key **keys, size_t *n, bool *more)
+{
+	_cleanup_(strv_done) struct strv names = STRV_INIT;
+	*n = 0;
+	*more = false;
+	if (!s->signed_by)
+		return NULL;
+	if (strstr(s->signed_by, "-----BEGIN")) {
+		*more = (*at)++ == 0;
+		return *more && aptkey_parse(
+				    m->p->a, s->signed_by, strlen(s->signed_by), keys, n, NULL) < 0
+			   ? "the key in its Signed-By cannot be read"
+			   : NULL;
+	}
+	strv_split(&names, s->signed_by, ", \t\n");
+	*more = *at < names.n;
+	return *more ? read_file(m, arena_strdup(m->p->a, names.v[(*at)++]), keys, n) : NULL;
 }
 
 /* Why Signed-By of a source makes apt refuse it, or NULL. */
 static const char *judge_source(struct machine *m, const struct apt_source *s)
 {
 	struct apt_key *keys;
-	size_t n;
-	if (!s->signed_by || s->trusted)
-		return NULL;
-	if (strstr(s->signed_by, "-----BEGIN")) {
-		if (aptkey_parse(m->p->a, s->signed_by, strlen(s->signed_by), &keys, &n, NULL) < 0)
-			return "the key in its Signed-By cannot be read";
-		return judge_keys(m, keys, n);
-	}
-	_cleanup_(strv_done) struct strv names = STRV_INIT;
-	strv_split(&names, s->signed_by, ", \t\n");
 	const char *why = NULL;
-	for (size_t i = 0; i < names.n; i++) {
-		why = judge_file(m, arena_strdup(m->p->a, names.v[i]));
-		if (!why)
+	bool more = true;
+	for (size_t at = 0, n; more && !s->trusted;) {
+		const char *one = next_keys(m, s, &at, &keys, &n, &more);
+		if (more && !one)
+			one = judge_keys(m, keys, n);
+		if (more && !one)
 			return NULL;
+		why = more ? one : why;
 	}
 	return why;
+}
+
+static void type_fetch_key(struct machine *m, struct findings *out)
+{
+	if (debs_installed(&m->debs, KEYRING_PACKAGE))
+		finding_type(out, FINDING_HERE,
+		    "%sapt-get update && %sapt-get install -y --only-upgrade " KEYRING_PACKAGE,
+		    m->sudo, m->sudo);
+	else
+		type_fetch_source(m, out);
+}
+
+/* Keys follow each other: only when the last one ends soon has this machine missed the next. */
+static void check_key_end(struct machine *m, const struct apt_source *s, struct findings *out)
+{
+	const struct apt_key *last = NULL;
+	struct apt_key *keys;
+	bool more = true;
+	time_t now = clock_now();
+	for (size_t at = 0, n; more && !s->trusted;) {
+		(void)next_keys(m, s, &at, &keys, &n, &more);
+		for (size_t i = 0; i < n; i++)
+			if (!keys[i].revoked &&
+			    (!last || !keys[i].signs_until ||
+				(last->signs_until && keys[i].signs_until > last->signs_until)))
+				last = &keys[i];
+	}
+	if (!last || !last->signs_until ||
+	    last->signs_until > now + (time_t)ROTATE_WARN_DAYS * 86400)
+		return;
+	long days = (long)((last->signs_until - now) / 86400);
+	const char *date = aptkey_date(m->p->a, last->signs_until);
+	if (last->signs_until <= now)
+		finding_add(out, FINDING_WARNING, "apt.key-end", s->file,
+		    "key %s of the source in '%s' signs no more since %s, and this machine has "
+		    "none that follows",
+		    last->fpr, s->file, date);
+	else
+		finding_add(out, FINDING_WARNING, "apt.key-end", s->file,
+		    "key %s of the source in '%s' ends on %s, in %ld day%s, and this machine has "
+		    "none that follows",
+		    last->fpr, s->file, date, days, days == 1 ? "" : "s");
+	type_fetch_key(m, out);
 }
 
 /* "debian12" of NVIDIA's ".../cuda/repos/debian12/x86_64/", in the arena; NULL for others. */
@@ -210,6 +271,7 @@ static void check_source(struct machine *m, const struct apt_source *s, struct f
 	} else if (own) {
 		finding_add(
 		    out, FINDING_GOOD, "apt.source", s->file, "'%s' names %s", s->file, s->uri);
+		check_key_end(m, s, out);
 	}
 	check_nvidia_suite(m, s, out);
 }

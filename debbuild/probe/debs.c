@@ -11,12 +11,13 @@
 #include "../deb/version.h"
 #include "probe.h"
 
-#define STATUS	     "/var/lib/dpkg/status"
-#define LISTS	     "/var/lib/apt/lists"
-#define LIST_MAX     ((size_t)64 << 20)
-#define RELEASE_MAX  ((size_t)4 << 20)
-#define RELEASES_MAX 256
-#define DAMAGED_MAX  16
+#define STATUS	      "/var/lib/dpkg/status"
+#define LISTS	      "/var/lib/apt/lists"
+#define LIST_MAX      ((size_t)64 << 20)
+#define RELEASE_MAX   ((size_t)4 << 20)
+#define RELEASES_MAX  256
+#define DAMAGED_MAX   16
+#define WITHDRAWN_MAX 4096
 
 bool debs_wants(const char *name, size_t len)
 {
@@ -116,6 +117,25 @@ static void read_status(struct probe *p, struct debs *out)
 		damaged(p, out, "'" STATUS "': a stanza does not parse");
 }
 
+/* "NAME VERSION REASON"; those of packages that matter are kept. */
+static void add_withdrawn(struct probe *p, char *line, struct deb_release *r)
+{
+	struct deb_withdrawn w = {.name = str_trim(line)};
+	char *version = strchr(w.name, ' ');
+	if (!version || r->n_withdrawn == WITHDRAWN_MAX ||
+	    !debs_wants(w.name, (size_t)(version - w.name)))
+		return;
+	*version++ = '\0';
+	char *reason = strchrnul(version, ' ');
+	if (*reason)
+		*reason++ = '\0';
+	w.version = version;
+	w.reason = reason;
+	if (!r->withdrawn)
+		r->withdrawn = arena_alloc(p->a, WITHDRAWN_MAX * sizeof *r->withdrawn);
+	r->withdrawn[r->n_withdrawn++] = w;
+}
+
 /* The fields of a Release file, or of a clear-signed one. */
 static void read_release(struct probe *p, const char *list, struct debs *out)
 {
@@ -131,8 +151,13 @@ static void read_release(struct probe *p, const char *list, struct debs *out)
 		text = body ? body + 2 : text;
 	}
 	char *copy = arena_strdup(p->a, text);
+	bool withdrawn = false;
 	*r = (struct deb_release){.list = list, .origin = ""};
 	for (char *line; (line = probe_line(&copy)) && !str_starts(line, "-----BEGIN");) {
+		if (*line != ' ')
+			withdrawn = str_starts(line, "X-Debkit-Withdrawn:");
+		else if (withdrawn)
+			add_withdrawn(p, line, r);
 		if (str_starts(line, "Origin:"))
 			r->origin = str_trim(line + strlen("Origin:"));
 		else if (str_starts(line, "Valid-Until:"))
@@ -278,11 +303,27 @@ const struct deb_pkg *debs_installed(const struct debs *d, const char *name)
 	return NULL;
 }
 
+const struct deb_withdrawn *debs_withdrawn(
+    const struct debs *d, const char *name, const char *version, const struct deb_release **release)
+{
+	for (size_t i = 0; i < d->n_releases; i++)
+		for (size_t k = 0; k < d->releases[i].n_withdrawn; k++) {
+			const struct deb_withdrawn *w = &d->releases[i].withdrawn[k];
+			if (strcmp(w->name, name) || version_compare(w->version, version))
+				continue;
+			if (release)
+				*release = &d->releases[i];
+			return w;
+		}
+	return NULL;
+}
+
 const struct deb_pkg *debs_candidate(const struct debs *d, const char *name)
 {
 	const struct deb_pkg *best = NULL;
 	for (size_t i = 0; i < d->n; i++)
 		if (d->v[i].host && !d->v[i].pinned && !strcmp(d->v[i].name, name) &&
+		    !debs_withdrawn(d, name, d->v[i].version, NULL) &&
 		    (!best || version_compare(d->v[i].version, best->version) > 0))
 			best = &d->v[i];
 	return best;

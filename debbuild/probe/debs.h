@@ -24,6 +24,13 @@ struct deb_release {
 	const char *list;	 /* name of its InRelease or Release in /var/lib/apt/lists */
 	const char *origin;	 /* or "" */
 	const char *valid_until; /* as written, or NULL */
+	struct deb_withdrawn *withdrawn;
+	size_t n_withdrawn;
+};
+
+/* A version that a repository took back: a line of X-Debkit-Withdrawn (repo/withdraw.h). */
+struct deb_withdrawn {
+	const char *name, *version, *reason;
 };
 
 struct debs {
@@ -46,7 +53,10 @@ bool debs_wants(const char *name, size_t len) _must_check_;
 size_t debs_parse(struct arena *a, const char *text, size_t len, struct debs *out);
 
 const struct deb_pkg *debs_installed(const struct debs *d, const char *name) _must_check_;
-/* The newest offer that is not forbidden by a pin, or NULL. */
+/* What a Release that apt has says of this version, or NULL; release may be NULL. */
+const struct deb_withdrawn *debs_withdrawn(const struct debs *d, const char *name,
+    const char *version, const struct deb_release **release) _must_check_;
+/* The newest offer that is neither withdrawn nor forbidden by a pin, or NULL. */
 const struct deb_pkg *debs_candidate(const struct debs *d, const char *name) _must_check_;
 /* An installed package, or an offer, that is or provides NAME. */
 const struct deb_pkg *debs_provider(

@@ -107,6 +107,7 @@ void machine_check(struct machine *m, struct pyenv *const *targets, size_t n, st
 	check_driver(m, targets, n, out);
 	check_gpu(m, targets, n, out);
 	check_apt(m, out);
+	check_withdrawn(m, out);
 	check_system(m, out);
 	check_compilers(m, targets, n, out);
 	findings_sort(out);

@@ -53,6 +53,8 @@ void check_cudart(struct machine *m, const struct pyenv *e, struct findings *out
 void check_driver(struct machine *m, struct pyenv *const *envs, size_t n, struct findings *out);
 void check_gpu(struct machine *m, struct pyenv *const *envs, size_t n, struct findings *out);
 void check_apt(struct machine *m, struct findings *out);
+/* Whatever environment counts. */
+void check_withdrawn(struct machine *m, struct findings *out);
 void check_system(struct machine *m, struct findings *out);
 void check_compilers(struct machine *m, struct pyenv *const *envs, size_t n, struct findings *out);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/arena.h"
+#include "../base/clock.h"
 #include "../base/err.h"
 #include "keyring.h"
 
@@ -51,12 +52,13 @@ static bool is_usable(gpgme_subkey_t s)
 	return s->can_sign && !s->revoked && !s->expired && !s->disabled && !s->invalid;
 }
 
-/* The newest usable signing subkey whose secret is at hand, else the newest usable one. */
-static gpgme_subkey_t newest(gpgme_key_t key)
+/* The newest usable signing subkey whose secret is at hand, else the newest usable one; but not
+ * the one to skip. */
+static gpgme_subkey_t newest(gpgme_key_t key, gpgme_subkey_t skip)
 {
 	gpgme_subkey_t best = NULL;
 	for (gpgme_subkey_t s = key->subkeys->next; s; s = s->next) {
-		if (!is_usable(s) || (best && best->secret && !s->secret))
+		if (s == skip || !is_usable(s) || (best && best->secret && !s->secret))
 			continue;
 		if (!best || s->secret > best->secret || s->timestamp >= best->timestamp)
 			best = s;
@@ -77,6 +79,14 @@ static int refuse(gpgme_key_t key, gpgme_subkey_t s, struct err *err)
 		return err_set(err, ERR_TRUST,
 		    "the %skey %s expired on %s; lengthen it with gpg --quick-set-expire %s 3y%s",
 		    part, fpr, day, fpr, *part ? " '*'" : "");
+	if (s->timestamp > clock_now()) {
+		char made[KEYINFO_DATE_MAX], now[KEYINFO_DATE_MAX];
+		keyinfo_date(s->timestamp, made);
+		keyinfo_date(clock_now(), now);
+		return err_set(err, ERR_TRUST,
+		    "the %skey %s was made on %s, and this machine's clock says %s: set the clock",
+		    part, fpr, made, now);
+	}
 	return err_set(
 	    err, ERR_TRUST, "the %skey %s is disabled, or gpg holds it for invalid", part, fpr);
 }
@@ -103,6 +113,8 @@ static void describe(
 	strcpy(out->fpr, primary->fpr);
 	strcpy(out->sign_fpr, s->fpr);
 	strcpy(out->origin_fpr, origin->fpr);
+	gpgme_subkey_t also = exact || s == primary ? NULL : newest(key, s);
+	strcpy(out->also_fpr, also && also->secret ? also->fpr : "");
 	out->uid = arena_strdup(a, key->uids && key->uids->uid ? key->uids->uid : "");
 	out->algo = arena_strdup(a, algo ? algo : "unknown");
 	gpgme_free(algo);
@@ -123,7 +135,7 @@ int keyinfo_fill(
 			    "the key %s is not an OpenPGP key of version 4, which apt needs",
 			    wanted);
 	bool exact = strcmp(wanted, primary->fpr) != 0;
-	gpgme_subkey_t s = exact ? keyinfo_subkey(key, wanted) : newest(key);
+	gpgme_subkey_t s = exact ? keyinfo_subkey(key, wanted) : newest(key, NULL);
 	describe(key, s ? s : primary, exact, a, out);
 	if (key->revoked || key->expired || key->disabled || key->invalid)
 		return refuse(key, primary, err);

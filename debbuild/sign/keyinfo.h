@@ -22,3 +22,6 @@ gpgme_subkey_t keyinfo_subkey(gpgme_key_t key, const char *fpr) _must_check_;
 /* "2029-11-29" (UTC). */
 #define KEYINFO_DATE_MAX 24
 void keyinfo_date(time_t t, char out[KEYINFO_DATE_MAX]);
+/* Seconds from now for gpg's forms of an expiry ("3y", "90d", "2030-01-31"); 0: never. ERR_USAGE.
+ */
+int keyinfo_parse_expire(const char *expire, unsigned long *seconds, struct err *err) _must_check_;

@@ -15,6 +15,8 @@ struct err;
 struct key_info {
 	char fpr[41];	   /* primary key, upper case */
 	char sign_fpr[41]; /* the subkey that would sign, or the primary itself */
+	char also_fpr[41]; /* while subkeys change: the next newest usable one, which signs too; ""
+			    */
 	/* What signs a .deb: the primary if it was named, may sign and its secret is at hand, else
 	 * sign_fpr. Before version 0.30 debsig-verify knows primary keys only. */
 	char origin_fpr[41];

@@ -21,7 +21,7 @@
  * Finds the one key or subkey that signs for a name. gpg is asked once for each name: what it
  * answered is kept while the command runs.
  */
-static int find_signer(const char *name, char fpr[41], struct err *err)
+static int find_signer(const char *name, char fpr[41], char also[41], struct err *err)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	struct key_info info;
@@ -30,17 +30,18 @@ static int find_signer(const char *name, char fpr[41], struct err *err)
 	char *plain = arena_strndup(&a, name, exact ? len - 1 : len);
 	if (keyinfo_normalise(plain, fpr, err) < 0 || keyring_find(fpr, &info, &a, err) < 0)
 		return -1;
+	strcpy(also, exact ? "" : info.also_fpr);
 	if (!exact)
 		strcpy(fpr, info.sign_fpr);
 	return 0;
 }
 
-/* Appends to wanted the fingerprint of the key or subkey that signs for this name. */
+/* Appends to wanted the fingerprints of the key or subkeys that sign for this name. */
 static int choose(const char *name, struct strv *wanted, struct err *err)
 {
 	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-	static struct strv asked = STRV_INIT, answers = STRV_INIT;
-	char fpr[41];
+	static struct strv asked = STRV_INIT, answers = STRV_INIT, others = STRV_INIT;
+	char fpr[41], also[41];
 	int rc = 0;
 	size_t i = 0;
 	pthread_mutex_lock(&mutex);
@@ -48,13 +49,17 @@ static int choose(const char *name, struct strv *wanted, struct err *err)
 		i++;
 	if (i < asked.n) {
 		strcpy(fpr, answers.v[i]);
-	} else if ((rc = find_signer(name, fpr, err)) == 0) {
+		strcpy(also, others.v[i]);
+	} else if ((rc = find_signer(name, fpr, also, err)) == 0) {
 		strv_add(&asked, name);
 		strv_add(&answers, fpr);
+		strv_add(&others, also);
 	}
 	pthread_mutex_unlock(&mutex);
 	if (rc == 0 && !strv_has(wanted, fpr))
 		strv_add(wanted, fpr);
+	if (rc == 0 && *also && !strv_has(wanted, also))
+		strv_add(wanted, also);
 	return rc;
 }
 

@@ -20,9 +20,10 @@ struct signer_source {
 /*
  * Signs n bytes with the keys named by full fingerprint (n_keys at least 1; several give several
  * signatures in one block, which is how a key is rotated: clients that know either accept it).
- * The fingerprint of a primary key lets its newest signing subkey sign; that of a subkey, or
- * any with "!" appended, lets exactly this one sign. Appends the signature (clear: the whole
- * signed text) to out. ERR_TRUST when a key is missing, expired or cannot sign.
+ * The fingerprint of a primary key lets its newest signing subkey sign, and the one before while
+ * its secret is at hand (rotate.h); that of a subkey, or any with "!" appended, lets exactly this
+ * one sign. Appends the signature (clear: the whole signed text) to out. ERR_TRUST when a key is
+ * missing, expired or cannot sign.
  */
 int signer_sign(const void *p, size_t n, const char *const *fprs, size_t n_keys,
     enum signer_mode mode, struct buf *out, struct err *err) _must_check_;

@@ -294,6 +294,32 @@ state "on offer, but not for this GPU" "bad:packages.missing bad:gpu.package" "o
 relist 5
 in_root "$root" apt-get install -y -qq python3-gated-deltanet-cu128 >/dev/null 2>&1
 state "installed again" good "would be loaded"
+withdraw() { "$DEBKIT" withdraw --repo "$work/repo" "$@" && in_root "$root" apt-get -qq update; }
+ok "two versions are withdrawn" eval 'withdraw python3-causal-conv1d-cu128 1.7.0-5 --reason "wrong numbers on 12.0: take 6" &&
+	withdraw python3-causal-conv1d-cu128 1.7.0-4 --reason "as 5"'
+state "what is installed was withdrawn: why, and what was before" bad:packages.withdrawn \
+	"conv1d-cu128 1.7.0-5 is installed, and its repository withdrew it: wrong numbers on 12.0: take 6" \
+	"apt-get install -y --allow-downgrades .*python3-causal-conv1d-cu128=1.7.0-3.*"
+relist 6
+state "and what comes after" bad:packages.withdrawn "withdrew it" "apt-get install -y --only-upgrade python3-causal-conv1d-cu128"
+typed "its line" packages.withdrawn
+state "then all is good" good "would be loaded"
+ok "the one after it, too" withdraw python3-causal-conv1d-cu128 1.7.0-6 --reason "x"
+state "back to what was before" bad:packages.withdrawn "withdrew it" ".*python3-causal-conv1d=1.7.0-3.*"
+GLIBC=2.30 relist 7 && in_root "$root" apt-get install -y -qq python3-causal-conv1d-cu128 >/dev/null 2>&1
+state "good again" good "would be loaded"
+end=$(gpg --with-colons -k "$fpr" | awk -F: '/^(pub|sub)/ && $7 && (!m || $7 < m) { m = $7 } END { print m }')
+gpu="DEBKIT_NOW=$((end - 40 * 86400))" state "the key ends in 40 days, and none follows" \
+	"warning:apt.key-end warning:apt.old" "ends on [-0-9]*, in 40 days" \
+	"/usr/lib/apt/apt-helper download-file .*/debkit.sources .*"
+gpu="DEBKIT_NOW=$((end - 70 * 86400))" state "in 70 days is early" warning:apt.old "was valid until"
+gpg --batch -q --passphrase '' --quick-gen-key next@t.invalid ed25519 sign never 2>/dev/null
+gpg --export "$fpr" next@t.invalid >"$root/usr/share/keyrings/two.gpg"
+cp "$own" "$work/own"
+sed -i '/^Signed-By/,$d' "$own"
+echo 'Signed-By: /usr/share/keyrings/two.gpg' >>"$own"
+gpu="DEBKIT_NOW=$((end - 40 * 86400))" state "the next key is here already" warning:apt.old "was valid until"
+cp "$work/own" "$own"
 sed -i '/^Package: python3-causal-conv1d-cu128$/,/^$/s/^Status: .*/Status: install ok half-configured/' "$root/var/lib/dpkg/status"
 state "half-configured" bad:packages.broken "not wholly installed" "dpkg --configure -a && apt-get install -y -f"
 sed -i 's/^Status: install ok half-configured/Status: install ok installed/' "$root/var/lib/dpkg/status"

@@ -91,6 +91,13 @@ ok "two CUDAs hold the same store" bash -c "cd '$work' && dpkg-deb -x '$kernels'
 ok "lintian has nothing to say" bash -c "[ -z \"\$(lintian --allow-root --profile debian '$work'/a/*.deb 2>&1 |
 	grep -v 'running with root privileges')\" ]"
 
+info=${kernels%.deb}.buildinfo
+ok "its .buildinfo names each wheel that it is made from" bash -c "
+	for name in fla_core flash_linear_attention einops triton-3.5.1 triton-3.6.0 torch; do
+		sed -n '/^Debkit-Inputs-Sha256:/,\$p' '$info' | grep -q \" \$name\" || { echo \$name; exit 1; }; done"
+ok "debkit rebuild makes all three again, the same" "$DEBKIT" rebuild --cached --unsigned-ok \
+	--work "$work/again" "$info" "${modules%.deb}.buildinfo" "$work"/a/python3-gated-deltanet-cu128_*.buildinfo
+
 # What is wrong.
 touch "$log.lie"
 sed -i '$a # another' "$recipe/kernels/merge.py"
@@ -130,7 +137,7 @@ fails "a wheel that is not the pinned one" 3 "wheel 'einops.*RECORD" env DEBKIT_
 test_key
 unset PIP_INDEX_URL
 url_port
-ok "signed, from the cache" bash -c "cp -r '$work/a' '$work/s' &&
+ok "signed, from the cache" bash -c "mkdir '$work/s' && cp '$work'/a/*.deb '$work/s/' &&
 	for f in '$work'/s/*.deb; do '$DEBKIT' sign --sign-key '$fpr' \$f || exit; done &&
 	'$DEBKIT' keys export --out '$work/key' '$fpr'"
 ok "debkit verify reads it back" "$DEBKIT" verify --keyring "$work/key" "$work/s/$(basename "$kernels")"

@@ -6,11 +6,12 @@
 gpu_debs() {
 	local out=$1 v=1.7.0-${2:-1} lib=usr/lib/x86_64-linux-gnu/debkit
 	mkdir -p "$out"
-	gpu_deb "$out" python3-causal-conv1d "$v" all 'Depends: python3:any' \
+	gpu_deb "$out" python3-causal-conv1d "$v" all $'Source: causal-conv1d\nDepends: python3:any' \
 		usr/lib/debkit/python/causal_conv1d/__init__.py '' \
 		usr/lib/python3/dist-packages/debkit-causal-conv1d.pth /usr/lib/debkit/python
 	gpu_deb "$out" python3-causal-conv1d-cu128 "$v" amd64 \
-		"Depends: python3-causal-conv1d (= $v), cuda-cudart-12-8, libc6 (>= ${GLIBC:-2.34})
+		"Source: causal-conv1d
+Depends: python3-causal-conv1d (= $v), cuda-cudart-12-8, libc6 (>= ${GLIBC:-2.34})
 Debkit-Cuda: 12.8
 Debkit-Cuda-Archs: ${ARCHS:-9.0 12.0 12.0+PTX}
 Debkit-Torch: 2.10 2.11 2.12

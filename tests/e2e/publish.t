@@ -146,9 +146,10 @@ l remove --suite stable tool-v=4.0 >/dev/null 2>&1
 ok "snapshot" says day1 l snapshot --suite stable day1
 fails "a second one of that name" 1 "exists" l snapshot --suite stable day1
 apt_root rs "[signed-by=$key] file:$repo day1 main"
-ok "a dated name by default" bash -c "DEBKIT_NOW=1796025600 '$DEBKIT' snapshot --repo '$repo' --suite stable |
-	grep -qx stable-20261130"
-rm -rf "$repo/dists/stable-20261130"
+later=$(($(date +%s) + 3600)) dated=stable-$(date -u -d '+1 hour' +%Y%m%d)
+ok "a dated name by default" bash -c "DEBKIT_NOW=$later '$DEBKIT' snapshot --repo '$repo' --suite stable |
+	grep -qx $dated"
+rm -rf "$repo/dists/$dated"
 ok "remove from the suite" l remove --suite stable tool-v
 ok "the suite no longer lists it" updates rv liba 1.0-1 liba 1:0.9-1 tool-c 1.0
 ok "the snapshot is a suite that does" updates rs liba 1.0-1 liba 1:0.9-1 tool-c 1.0 tool-v 5.0

@@ -6,6 +6,7 @@
 #include "../../debbuild/base/arena.h"
 #include "../../debbuild/base/buf.h"
 #include "../../debbuild/base/err.h"
+#include "../../debbuild/sign/cleartext.h"
 #include "../../repo/suite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -48,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_(buf_done) struct buf clear = BUF_INIT(64 << 20), text = BUF_INIT(64 << 20);
 	struct err err = {0};
 	buf_append(&clear, data, size);
-	if (release_unwrap(&clear, "in", &text, &err) == 0)
+	if (cleartext_unwrap(&clear, "in", &text, &err) == 0)
 		check_suite(buf_str(&text), text.len);
 	else if (err.code != ERR_FORMAT)
 		abort();

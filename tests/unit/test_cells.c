@@ -75,6 +75,71 @@ static void printed_forms(void **state)
 	}
 }
 
+static void for_the_pages_of_a_repository(void **state)
+{
+	struct unit *u = *state;
+	struct world *w = make(u);
+	struct cells c;
+	_cleanup_(buf_done) struct buf tables = BUF_INIT(UNIT_FILE_MAX);
+	_cleanup_(buf_done) struct buf choice = BUF_INIT(UNIT_FILE_MAX);
+	cells_make(&u->a, &w->data, NULL, &c);
+	cells_print_tables(&c, &w->matrix, &tables);
+	cells_print_choice(&u->a, &c, 1, NULL, &w->matrix, &choice);
+	unit_golden(u, "matrix-tables.html", &tables);
+	unit_golden(u, "matrix-choice.json", &choice);
+	unit_put(u, "choice.json", buf_str(&choice));
+	assert_string_equal(
+	    unit_sh(u, "python3 -c 'import json; d = json.load(open(\"choice.json\")); "
+		       "c = d[\"choices\"][0]; print(len(c[\"cells\"]), c[\"packages\"])'"),
+	    arena_printf(&u->a, "%zu {'12.8': 'demo'}", c.n));
+}
+
+/* A library of Triton kernels, a metapackage over it and another, and one from another suite. */
+static void kernels_beside_bindings(void **state)
+{
+	struct unit *u = *state;
+	struct world *w = make(u);
+	struct cells both[2], *c = &both[1];
+	_cleanup_(buf_done) struct buf out = BUF_INIT(UNIT_FILE_MAX);
+	_cleanup_(strv_done) struct strv cudas = STRV_INIT;
+	char *tritons[] = {"3.6.0", NULL}, *pythons[] = {"3.11", "3.12", NULL};
+	struct built_package kernels = {.path = "python3-fla-cu128_1-1_amd64.deb",
+	    .cuda = "12.8",
+	    .archs = "9.0",
+	    .version = "1-1",
+	    .tritons = tritons,
+	    .pythons = pythons,
+	    .suite = "testing"};
+	struct built bindings_too = w->built;
+	struct cells_data other = w->data;
+	other.built = &bindings_too;
+	cells_make(&u->a, &other, NULL, &both[0]);
+	w->built = (struct built){&kernels, 1};
+	/* Facts are of the package's version, whatever the recipe would build. */
+	struct state_fact fact = {"rebuilt", "demo-conv", "1-1", "2.10", "12.8", "3.11", NULL};
+	w->states = (struct states){&fact, 1};
+	cells_make(&u->a, &w->data, NULL, c);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct cell *x = &c->v[i];
+		bool there = !strcmp(x->cuda, "12.8") &&
+			     ((!strcmp(x->torch, "2.10") &&
+				  strv_has(&(struct strv){pythons, 2}, x->python)) ||
+				 (!strcmp(x->torch, "2.11") && !strcmp(x->python, "3.11")));
+		bool again = there && !strcmp(x->torch, "2.10") && !strcmp(x->python, "3.11");
+		assert_int_equal(x->facts != 0, there);
+		assert_int_equal((x->facts & CELL_REBUILT) != 0, again);
+	}
+	strv_add(&cudas, "12.8");
+	struct cells_meta meta = {"both", &cudas};
+	cells_print_choice(&u->a, both, 2, &meta, &w->matrix, &out);
+	unit_put(u, "choice.json", buf_str(&out));
+	assert_string_equal(
+	    unit_sh(u, "python3 -c 'import json; c = json.load(open(\"choice.json\"))"
+		       "[\"choices\"]; print(len(c), c[1][\"suites\"], c[2][\"needs\"], "
+		       "c[2][\"packages\"])'"),
+	    "3 {'12.8': 'testing'} [0, 1] {'12.8': 'python3-both-cu128'}");
+}
+
 static void one_cuda_alone(void **state)
 {
 	struct unit *u = *state;
@@ -157,6 +222,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    CASE(printed_forms),
+	    CASE(for_the_pages_of_a_repository),
+	    CASE(kernels_beside_bindings),
 	    CASE(one_cuda_alone),
 	    CASE(every_state_and_reason),
 	    CASE(index_that_was_not_reached),

@@ -90,8 +90,10 @@ static void packages_installed_and_on_offer(void **state)
 	    "installed\nVersion: 1\n");
 	unit_put(u, "var/lib/apt/lists/r_dists_stable_InRelease",
 	    "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\nOrigin: debkit\n"
-	    "Valid-Until: Mon, 30 Nov 2026 07:00:00 UTC\n-----BEGIN PGP SIGNATURE-----\nOrigin: "
-	    "x\n");
+	    "Valid-Until: Mon, 30 Nov 2026 07:00:00 UTC\nX-Debkit-Withdrawn:\n"
+	    " python3-causal-conv1d-cu128 1.7.0-10 it computes: nonsense\n vim 1 no matter\n"
+	    " debkit-cudart-12-8\n debkit 2\nSHA256:\n debkit 3 x\n"
+	    "-----BEGIN PGP SIGNATURE-----\nOrigin: x\n");
 	unit_put(u, "var/lib/apt/lists/r_dists_stable_main_binary-amd64_Packages",
 	    "Package: python3-causal-conv1d-cu128\nVersion: 1.7.0-10\n\n"
 	    "Package: python3-causal-conv1d-cu128\nVersion: 1.7.0-9\n\nPackage: debkit\nVersion: "
@@ -107,7 +109,15 @@ static void packages_installed_and_on_offer(void **state)
 	assert_true(debs_installed(&d, "python3-causal-conv1d-cu128")->broken);
 	assert_null(debs_installed(&d, "python3-causal-conv1d"));
 	assert_null(debs_installed(&d, "vim"));
-	assert_string_equal(debs_candidate(&d, "python3-causal-conv1d-cu128")->version, "1.7.0-10");
+	/* 1.7.0-10 was withdrawn. */
+	assert_string_equal(debs_candidate(&d, "python3-causal-conv1d-cu128")->version, "1.7.0-9");
+	assert_int_equal(d.releases[1].n_withdrawn, 2);
+	assert_string_equal(
+	    debs_withdrawn(&d, "python3-causal-conv1d-cu128", "1.7.0-10", NULL)->reason,
+	    "it computes: nonsense");
+	assert_string_equal(debs_withdrawn(&d, "debkit", "2", NULL)->reason, "");
+	assert_null(debs_withdrawn(&d, "debkit", "3", NULL));
+	assert_null(debs_withdrawn(&d, "python3-causal-conv1d-cu128", "1.7.0-9", NULL));
 	assert_string_equal(debs_candidate(&d, "python3-causal-conv1d-cu128")->origin, "debkit");
 	assert_null(debs_candidate(&d, "debkit")); /* a pin forbids the one, Debian's is not read */
 	assert_string_equal(
@@ -158,6 +168,9 @@ static void keys_as_gpg_says(void **state)
 	    "}; "
 	    "g --quick-gen-key a@t ed25519 sign 2y; g --quick-gen-key b@t rsa1024 sign never; "
 	    "g --cert-digest-algo SHA1 --quick-gen-key c@t rsa2048 sign never; "
+	    "f=$(gpg --batch --with-colons -k a@t | awk -F: '/^fpr/ { print $10; exit }'); "
+	    "g --quick-add-key $f ed25519 sign 1y; g --quick-add-key $f ed25519 sign 6m; "
+	    "g --quick-add-key $f cv25519 encr never; "
 	    "g --export >bin; g --export --armor >asc; gpgconf --kill all");
 	for (int armored = 0; armored < 2; armored++) {
 		_cleanup_(buf_done) struct buf text = BUF_INIT(1 << 20);
@@ -168,6 +181,12 @@ static void keys_as_gpg_says(void **state)
 		assert_string_equal(arena_printf(&u->a, "%s %u", k[0].fpr, k[0].expires),
 		    unit_sh(u, "GNUPGHOME=$PWD/h gpg --batch --with-colons -k a@t | "
 			       "awk -F: '/^pub/ { e = $7 } /^fpr/ { print $10, e; exit }'"));
+		/* Of two signing subkeys the later end counts. */
+		assert_string_equal(arena_printf(&u->a, "%u", k[0].signs_until),
+		    unit_sh(u, "GNUPGHOME=$PWD/h gpg --batch --with-colons -k a@t | "
+			       "awk -F: '/^sub/ && $12 == \"s\" && $7 > m { m = $7 } "
+			       "END { print m }'"));
+		assert_int_equal(k[1].signs_until, 0);
 		assert_false(k[0].sha1);
 		assert_null(k[0].weak);
 		assert_string_equal(k[1].weak, "rsa1024");

@@ -132,11 +132,17 @@ static void a_release_is_written(void **state)
 	buf_truncate(&out, 0);
 	s.description = NULL;
 	s.snapshot_of = "testing";
+	s.withdrawn = "aa 1.0-1 wrong: numbers\nbb 2:3 nothing";
 	s.valid_days = 0;
 	for (int alg = 0; alg < SUM_ALGS; alg++)
 		strcpy(s.files.v[0].sums.hex[alg], "0c");
 	release_write(&s, &s.files, &out);
 	unit_golden(u, "release/compat", &out);
+	struct suite again = {.name = "x"};
+	assert_int_equal(
+	    suite_parse(&u->a, buf_str(&out), out.len, "x/InRelease", &again, &u->err), 0);
+	assert_string_equal(again.withdrawn, s.withdrawn);
+	suite_done(&again);
 	suite_done(&s);
 }
 

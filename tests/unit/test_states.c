@@ -38,7 +38,7 @@ static void wrong_lines_are_named(void **state)
 	    {GOOD "Nota: x\n", "7: found unknown field 'Nota', expected State, Recipe, Version, "
 			       "Torch, Cuda, Python, Note"},
 	    {"State: seen\nRecipe: r\nVersion: 1\nTorch: 2.1\nCuda: 12.8\nPython: 3.11\n",
-		"1: State is 'seen', expected imported or gpu"},
+		"1: State is 'seen', expected rebuilt, imported or gpu"},
 	    {"State: gpu\nRecipe: r\nVersion: 1\nTorch: two\nCuda: 12.8\nPython: 3.11\n",
 		"4: Torch is 'two', expected a version such as 12.8"},
 	    {GOOD "\n" GOOD, "8: State is 'gpu' for this cell again, expected it once"},
@@ -93,7 +93,7 @@ static void what_is_no_fact_is_refused(void **state)
 	const char *path = unit_path(u, "states");
 	struct state_fact f = fact("seen", "2.10", NULL);
 	assert_int_equal(states_record(path, &f, &u->err), -1);
-	unit_error(u, ERR_USAGE, "unknown state 'seen': expected imported or gpu");
+	unit_error(u, ERR_USAGE, "unknown state 'seen': expected rebuilt, imported or gpu");
 	f = fact("gpu", "2.10", "two\nlines");
 	assert_int_equal(states_record(path, &f, &u->err), -1);
 	unit_error(u, ERR_USAGE, "a note is one line of text");

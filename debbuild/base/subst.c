@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/path.h"
+#include "buf.h"
+#include "err.h"
+#include "path.h"
 
 static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 

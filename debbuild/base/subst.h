@@ -1,6 +1,6 @@
 /* Templates: @NAME@ is replaced by a value; a name that has none is an error. */
 #pragma once
-#include "../base/compat.h"
+#include "compat.h"
 
 struct buf;
 struct err;
