@@ -61,6 +61,33 @@ static int build_one(const char *recipe, struct err *err)
 	    res.partial.log);
 }
 
+/* One recipe that fails does not keep the others; of several failures trust gives the status. */
+static int build_all(const struct strv *recipes, struct err *err)
+{
+	_cleanup_(strv_done) struct strv failed = STRV_INIT;
+	enum err_code code = ERR_NONE;
+	for (size_t i = 0; i < recipes->n; i++) {
+		struct err e = {.code = ERR_NONE};
+		if (!build_one(recipes->v[i], &e))
+			continue;
+		if (recipes->n == 1 || e.code == ERR_INTERRUPT) {
+			*err = e;
+			return -1;
+		}
+		log_progress_end();
+		log_warn("recipe '%s': %s", recipes->v[i], e.msg);
+		strv_add(&failed, recipes->v[i]);
+		if (code == ERR_NONE || e.code == ERR_TRUST)
+			code = e.code;
+	}
+	if (!failed.n)
+		return 0;
+	_free_ char *names = strv_join(&failed, ", ");
+	return err_set(err, code,
+	    "%zu of %zu recipes are not built, or not whole: %s; the same command tries again",
+	    failed.n, recipes->n, names);
+}
+
 static int run(const struct strv *operands, struct err *err)
 {
 	(void)operands;
@@ -73,10 +100,7 @@ static int run(const struct strv *operands, struct err *err)
 	_cleanup_(strv_done) struct strv recipes = STRV_INIT;
 	if (build_opts_recipes(&b, &recipes, err) < 0)
 		return -1;
-	for (size_t i = 0; i < recipes.n; i++)
-		if (build_one(recipes.v[i], err) < 0)
-			return -1;
-	return 0;
+	return build_all(&recipes, err);
 }
 
 const struct cmd cmd_build = {"build", "build signed packages for one CUDA", "",

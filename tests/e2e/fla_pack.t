@@ -129,6 +129,11 @@ ok "a signal ends it with 130" is $? 130
 ok "no step runs on" sh -c "! pgrep -f 'step --cache $work/cach[e]' | grep ."
 rm "$log.slow"
 ok "the same command goes on" build --out "$work/f"
+fails "one recipe of two that is not in the lock" 3 \
+	'1 of 2 recipes are not built, or not whole: causal-conv1d; the same command' \
+	"$DEBKIT" build --recipe all --cuda 12.8 --python "$py" --unsigned --out "$work/all"
+ok "its own error is told" grep "warning: recipe 'causal-conv1d': ." "$work/.err"
+ok "and the other is built" test -f "$work/all/$(basename "$kernels")"
 sed -i '/^File: einops/,/^$/s/^Record-Sha256: ./Record-Sha256: x/;s/: x\(.*\)/: 0\1/' "$work/templates/lock"
 fails "a wheel that is not the pinned one" 3 "wheel 'einops.*RECORD" env DEBKIT_CACHE="$work/cache3" \
 	"$DEBKIT" build $args --unsigned --out "$work/w"
