@@ -100,12 +100,13 @@ static int run(struct graph *g)
 {
 	_cleanup_(buf_done) struct buf text = BUF_INIT(1 << 20);
 	struct ninja_progress progress = {.progress = on_progress, .arg = g};
+	struct ninja_launch launch = {.words = g->launcher};
 	char self[4096] = "";
 	if (str_eq(g->program, "/proc/self/exe")) {
 		assert_true(readlink(g->program, self, sizeof self - 1) > 0);
 		g->program = arena_strdup(&g->u.a, self);
 	}
-	ninja_write(&g->plan, g->program, g->cache, g->launcher, &text);
+	ninja_write(&g->plan, g->program, g->cache, &launch, &text);
 	assert_false(text.failed);
 	FILE *f;
 	if (path_mkdirs(g->work, &g->u.err) < 0)
@@ -125,7 +126,7 @@ static int run(struct graph *g)
 	strv_done(&g->shown);
 	ninja_result_done(&g->res);
 	g->res = (struct ninja_result)NINJA_RESULT_INIT;
-	if (ninja_run(&g->plan, g->work, &progress, &g->res, &g->u.err) < 0)
+	if (ninja_run(&g->plan, &launch, g->work, &progress, &g->res, &g->u.err) < 0)
 		return -1;
 	/* These plans have no binding that could be left out. */
 	struct partial partial;
