@@ -17,6 +17,7 @@ struct err;
 struct slurm_job {
 	const char *token; /* comment of all jobs of this build, and text of SLURM_TOKEN */
 	const char *partition;
+	const char *key;       /* of the step */
 	const char *out;    /* the file that is made: also the job's name */
 	const char *name;   /* of the step, for messages */
 	unsigned memory_mb; /* 0: none is asked for */
