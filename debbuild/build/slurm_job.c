@@ -27,15 +27,24 @@
 /* Words in front of lines by which the job's shell reports. */
 #define AT_NODE "debkit-job "
 #define UNSEEN	"debkit-unseen "
+#define DIFFERS "debkit-differs "
 #define OWN	"debkit: error: "
 
-/* Run on the node: says where it is, looks for the folders, and becomes the step. A node without
- * the folder would go on in /tmp. */
+/*
+ * Run on the node: says where it is, looks for the folders (a node without them would go on in
+ * /tmp) and for the same compilers (the key of a step holds their version here), and becomes the
+ * step. Arguments: work folder, token, cache, pairs of a program and the first line of its
+ * --version, "--", the step.
+ */
 static const char on_node[] =
     "echo \"" AT_NODE "$SLURM_JOB_ID $SLURMD_NODENAME\" >&2; "
     "unseen() { echo \"" UNSEEN "$1\" >&2; exit 97; }; "
     "[ \"$(cat \"$1/" SLURM_TOKEN "\" 2>/dev/null)\" = \"$2\" ] && cd \"$1\" || unseen \"$1\"; "
-    "[ -d \"$3\" ] || unseen \"$3\"; [ -x \"$4\" ] || unseen \"$4\"; shift 3; exec \"$@\"";
+    "[ -d \"$3\" ] || unseen \"$3\"; shift 3; "
+    "while [ \"$1\" != -- ]; do said=$(\"$1\" --version 2>/dev/null | head -n 1); "
+    "[ \"$said\" = \"$2\" ] || "
+    "{ echo \"" DIFFERS "'$1' says '$said', here '$2'\" >&2; exit 97; }; shift 2; done; shift; "
+    "[ -x \"$1\" ] || unseen \"$1\"; exec \"$@\"";
 
 /* One try. */
 struct attempt {
@@ -168,6 +177,8 @@ enum slurm_fate slurm_job_fate(const char *said, const char *state)
 	    " CANCELLED AT ", "Force Terminated", "has been revoked", "has been cancelled"};
 	if (strstr(said, UNSEEN))
 		return SLURM_UNSEEN;
+	if (strstr(said, DIFFERS))
+		return SLURM_DIFFERS;
 	for (size_t i = 0; state && i < ARRAY_SIZE(states); i++)
 		if (!strcmp(state, states[i].state))
 			return states[i].fate;
@@ -185,6 +196,22 @@ enum slurm_fate slurm_job_fate(const char *said, const char *state)
 	if (says_any(said, away, ARRAY_SIZE(away)))
 		return SLURM_AWAY;
 	return state ? SLURM_LOST : SLURM_REFUSED;
+}
+
+/* Adds a program found in PATH and the first line of its --version. */
+static void add_version(struct strv *v, const char *program)
+{
+	_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX), said = BUF_INIT(TEXT_MAX);
+	char *argv[] = {(char *)program, "--version", NULL};
+	if (strchr(program, '/') || proc_check(&(struct proc_spec){.argv = argv,
+						   .out = &text,
+						   .errout = &said,
+						   .group = true,
+						   .timeout_s = ANSWER_S},
+					NULL) < 0)
+		return;
+	strv_add(v, program);
+	strv_take(v, xstrndup(buf_str(&text), strcspn(buf_str(&text), "\n")));
 }
 
 /* Runs srun once. */
@@ -218,6 +245,9 @@ static int run_once(struct attempt *t, char *const *argv, const char *cache,
 	strv_add(&v, work);
 	strv_add(&v, t->job->token);
 	strv_add(&v, cache);
+	add_version(&v, "g++");
+	add_version(&v, t->job->compiler);
+	strv_add(&v, "--");
 	for (; *argv; argv++)
 		strv_add(&v, *argv);
 	t->looked = clock_monotonic();
@@ -273,6 +303,7 @@ static int tell(const struct attempt *t, enum slurm_fate fate, unsigned tries, s
 	const char *said = buf_str(&t->said);
 	_free_ char *own = line_with(said, OWN, false);
 	_free_ char *unseen = line_with(said, UNSEEN, false);
+	_free_ char *differs = line_with(said, DIFFERS, false);
 	_free_ char *slurms = line_with(said, "srun: error: ", true);
 	_free_ char *which =
 	    xasprintf("step '%s': job %s%s%s", j->name, t->id, t->node[0] ? " on " : "", t->node);
@@ -285,6 +316,9 @@ static int tell(const struct attempt *t, enum slurm_fate fate, unsigned tries, s
 		    "%s does not see '%s' as it is here: --out, the cache and debkit must lie in "
 		    "folders that all nodes share; see README for a cluster without",
 		    which, unseen);
+	case SLURM_DIFFERS:
+		return err_set(err, ERR_SYSTEM,
+		    "%s: %s: all nodes need the compilers that are here", which, differs);
 	case SLURM_CANCELLED:
 		return err_set(err, ERR_TOOL, "%s was cancelled", which);
 	case SLURM_TIME:

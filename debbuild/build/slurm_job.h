@@ -17,10 +17,11 @@ struct err;
 struct slurm_job {
 	const char *token; /* comment of all jobs of this build, and text of SLURM_TOKEN */
 	const char *partition;
-	const char *key;       /* of the step */
-	const char *out;    /* the file that is made: also the job's name */
-	const char *name;   /* of the step, for messages */
-	unsigned memory_mb; /* 0: none is asked for */
+	const char *key;      /* of the step */
+	const char *out;      /* the file that is made: also the job's name */
+	const char *name;     /* of the step, for messages */
+	const char *compiler; /* what it runs; one in PATH must be the same on the node */
+	unsigned memory_mb;   /* 0: none is asked for */
 	unsigned minutes;
 	unsigned most_minutes, most_memory_mb; /* what there is; 0: unknown */
 };
@@ -48,6 +49,7 @@ enum slurm_fate {
 	SLURM_TIME,	 /* limit of time */
 	SLURM_MEMORY,	 /* limit of memory */
 	SLURM_CANCELLED, /* by somebody */
+	SLURM_DIFFERS,	 /* the node has another compiler */
 	SLURM_UNSEEN	 /* the node does not have the folder */
 };
 /* state is NULL where there is no job, or Slurm does not know it any more. */

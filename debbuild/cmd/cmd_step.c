@@ -26,6 +26,7 @@ static int run_as_job(const char *jobs, const struct strv *operands, bool *found
 		return 0;
 	job.name = name;
 	job.out = output;
+	job.compiler = operands->v[0];
 	char program[4096];
 	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
 	if (n < 0)

@@ -44,6 +44,7 @@ mkdir "$work/bin" "$work/hold"
 for tool in clang++-22 g++; do
 	cat >"$work/bin/$tool" <<-SH
 		#!/bin/bash
+		[ "\$*\$SLURMD_NODENAME" != --versionnode3 ] || exec echo "$tool 99"
 		echo "\${SLURMD_NODENAME:-here} \$*" >>"$work/calls"
 		for name in \$(ls "$work/hold"); do
 			case "\$*" in
@@ -100,6 +101,19 @@ scontrol -o show job >"$work/jobs"
 ok "each job bears the name of what it makes" grep -q 'JobName=debkit:cu128/causal_conv1d_bwd.sm_90.ptx ' "$work/jobs"
 ok "and asks for memory and time" grep -qE 'JobName=debkit:.*TimeLimit=00:1[0-9]:00.*TRES=cpu=1,mem=[0-9]+M' "$work/jobs"
 ok "what it cost is in the cache" sh -c "grep -rl '^Bytes: [1-9]' '$work/cache1/object' | grep -q ."
+cost() { "$DEBKIT" plan $what "$@" >"$work/cost"; }
+ok "plan --cost" cost --cost
+ok "knows every step from the measured table" grep -qE '^steps +25: 25 measured, 0 as .* 0 typical$' "$work/cost"
+ok "plan --simulate" cost --simulate 1x1
+ok "takes on one core as long as all steps together" sh -c "
+	[ \$(sed -n 's/^total *\([0-9]*\) CPU.*/\1/p' '$work/cost') = \
+		\$(sed -n 's/^simulated.*: \([0-9]*\) seconds.*/\1/p' '$work/cost') ]"
+ok "plan --simulate --json" cost --simulate 99x1 --json
+ok "takes on many cores as long as the longest path" python3 -c "
+import json; c = json.load(open('$work/cost'))
+assert len(c['steps']) == 25 and all(s['bytes'] > 0 and s['max_rss'] > 0 for s in c['steps'])
+assert c['simulated'] == {'nodes': 99, 'cores': 1, 'wall_s': c['longest_path']['cpu_s']}"
+fails "a cluster that is none" 2 "'2x' is no cluster: .*such as 10x16" "$DEBKIT" plan $what --simulate 2x
 jobs=$(wc -l <"$work/jobs")
 rm -r "$work/s1"
 ok "what is in the cache needs no job" $slurm --out "$work/s1"
@@ -160,12 +174,13 @@ ok "the same bytes" same "$work/s3"
 # Cancelled by hand.
 build_held 2.9-cp311 "$work/cache4" "$work/s4"
 scancel "$job"
+until_true sh -c "! squeue -h -o %i | grep -qx $job"
+rm -f "$work"/hold/*
 ok "a job that was cancelled by hand is no success" held_ends 1
 ok "the line names job, node and log" grep -qE \
 	"left out: torch 2.9 with Python 3.11: .*job $job on $on was cancelled" "$work/held.err"
 ok "and the log" grep -q "see '.*build.log'" "$work/held.err"
 ok "all else was made" grep -q '2\.10' <(dpkg-deb -f "$work/s4/python3-causal-conv1d-cu128_1.7.0-1_amd64.deb" Debkit-Torch)
-rm -f "$work"/hold/*
 ok "the same command makes the rest" env DEBKIT_CACHE="$work/cache4" $slurm --out "$work/s4"
 ok "with the same bytes" same "$work/s4"
 
@@ -199,7 +214,11 @@ fails "a node that does not see the folder" 1 \
 	"job [0-9]+ on node3 does not see '$work/cluster/shared/.*folders that all nodes share" \
 	env DEBKIT_CACHE="$work/cluster/shared/cache" $slurm --partition apart --out "$work/cluster/shared/out"
 new_cache "$work/cache7" "$work/first"
+fails "a node with another compiler" 1 \
+	"job [0-9]+ on node3: 'g\+\+' says 'g\+\+ 99', here 'g\+\+ .*: all nodes need the compilers" \
+	env DEBKIT_CACHE="$work/cache7" $slurm --partition apart --out "$work/s7"
 new_cache "$work/cache8" "$work/first"
+sed -i /--versionnode3/d "$work"/bin/*
 ok "a node fills a cache of its own" srun -p apart env DEBKIT_CACHE="$work/cache7" $here --compile-only \
 	--out "$work/s7"
 cp -r "$work/cache7/object" "$work/cache8/"

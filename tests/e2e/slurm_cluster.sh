@@ -83,7 +83,7 @@ node_kill() {
 	wait "${node_pid[$1]}" 2>/dev/null
 	node_pid[$1]=
 	steps=$(node_steps "$1")
-	[ -z "$steps" ] || kill -9 $steps
+	[ -z "$steps" ] || kill -9 $steps 2>/dev/null
 }
 
 cluster_start() {

@@ -83,6 +83,7 @@ static void fates_follow_from_words_and_state(void **state)
 	    {RAN, "COMPLETED", SLURM_LOST},
 	    {"srun: job 7 queued and waiting for resources\n", "", SLURM_LOST},
 	    {RAN "debkit-unseen /home/x\n", "FAILED", SLURM_UNSEEN},
+	    {RAN "debkit-differs 'g++' says 'a', here 'b'\n", "FAILED", SLURM_DIFFERS},
 	    {"srun: error: Unable to allocate resources: Invalid account\n", NULL, SLURM_REFUSED},
 	    {"srun: error: Unable to allocate resources: Unable to contact slurm controller "
 	     "(connect failure)\n",
