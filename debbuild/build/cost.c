@@ -44,6 +44,7 @@ static bool are_alike(const char *a, const char *b)
 static void raise_to(struct step_estimate *e, const struct step_record *r)
 {
 	e->cpu_s = r->cpu_s > e->cpu_s ? r->cpu_s : e->cpu_s;
+	e->wall_s = r->wall_s > e->wall_s ? r->wall_s : e->wall_s;
 	e->max_rss = r->max_rss > e->max_rss ? r->max_rss : e->max_rss;
 	e->bytes = r->bytes > e->bytes ? r->bytes : e->bytes;
 }

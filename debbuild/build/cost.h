@@ -20,6 +20,7 @@ enum cost_source {
 
 struct step_estimate {
 	double cpu_s;
+	double wall_s;	  /* what it took where it was measured; 0: unknown */
 	uint64_t max_rss; /* bytes */
 	uint64_t bytes;	  /* of the output; 0: unknown */
 	enum cost_source source;

@@ -87,8 +87,10 @@ static void json_steps(const struct plan *p, const struct step_estimate *e, stru
 		json_pair(out, "name", s->name);
 		buf_puts(out, ", ");
 		json_pair(out, "key", s->key);
-		buf_printf(out, ", \"cpu_s\": %g, \"max_rss\": %llu, \"bytes\": %llu, ", e[i].cpu_s,
-		    (unsigned long long)e[i].max_rss, (unsigned long long)e[i].bytes);
+		buf_printf(out,
+		    ", \"cpu_s\": %g, \"wall_s\": %g, \"max_rss\": %llu, \"bytes\": %llu, ",
+		    e[i].cpu_s, e[i].wall_s, (unsigned long long)e[i].max_rss,
+		    (unsigned long long)e[i].bytes);
 		json_pair(out, "known", source_name(e[i].source));
 		buf_printf(out, "}%s\n", i + 1 < p->n_steps ? "," : "");
 	}

@@ -145,10 +145,11 @@ static unsigned memory_mb(const struct step_estimate *e, const struct slurm_clus
 	return !c->memory_mb ? 0 : mb < c->memory_mb ? mb : c->memory_mb;
 }
 
-/* Four times the CPU time: nodes differ, and files may come slowly. */
+/* Four times what was measured: nodes differ, and files may come slowly. */
 static unsigned minutes(const struct step_estimate *e, const struct slurm_cluster *c)
 {
-	unsigned m = 10 + (unsigned)(e->cpu_s * 4 / 60);
+	double seconds = e->wall_s > e->cpu_s ? e->wall_s : e->cpu_s;
+	unsigned m = 10 + (unsigned)(seconds * 4 / 60);
 	return c->minutes && m > c->minutes ? c->minutes : m;
 }
 

@@ -7,6 +7,7 @@
 
 #include "../base/arena.h"
 #include "../base/buf.h"
+#include "../base/clock.h"
 #include "../base/digest.h"
 #include "../base/err.h"
 #include "../base/intr.h"
@@ -46,7 +47,8 @@ static bool look_up(const struct entry *e, char hex[DIGEST_HEX_MAX], struct step
 	if (!step_record_read(&a, e->meta, &r) ||
 	    digest_file_hex(DIGEST_SHA256, e->file, hex, NULL, NULL) < 0 || strcmp(hex, r.sha256))
 		return false;
-	*cost = (struct step_cost){.cpu_s = r.cpu_s, .max_rss = r.max_rss, .cached = true};
+	*cost = (struct step_cost){
+	    .cpu_s = r.cpu_s, .wall_s = r.wall_s, .max_rss = r.max_rss, .cached = true};
 	return true;
 }
 
@@ -70,6 +72,7 @@ static void store(const struct entry *e, const char *name, const char *out, cons
 	step_record_write(&(struct step_record){.name = name,
 			      .sha256 = hex,
 			      .cpu_s = cost->cpu_s,
+			      .wall_s = cost->wall_s,
 			      .max_rss = cost->max_rss,
 			      .bytes = stat(out, &st) == 0 ? (uint64_t)st.st_size : 0},
 	    &b);
@@ -153,6 +156,7 @@ static int run_command(
 {
 	_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX);
 	struct proc_result res;
+	double began = clock_monotonic();
 	/* What compilers and linkers read beside their words would be in the bytes, not in the key.
 	 */
 	static char *env[] = {"LC_ALL=C", "TZ=UTC0", "SOURCE_DATE_EPOCH", "CPATH", "C_INCLUDE_PATH",
@@ -180,7 +184,8 @@ static int run_command(
 	if (stat(out, &st) < 0 || st.st_size == 0)
 		return err_set(err, ERR_TOOL, "step '%s': '%s' ended well but made no '%s'", name,
 		    argv[0], out);
-	*cost = (struct step_cost){.cpu_s = res.cpu_s, .max_rss = res.max_rss};
+	*cost = (struct step_cost){
+	    .cpu_s = res.cpu_s, .wall_s = clock_monotonic() - began, .max_rss = res.max_rss};
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 struct err;
 
 struct step_cost {
-	double cpu_s;
+	double cpu_s, wall_s;
 	uint64_t max_rss; /* bytes */
 	bool cached;	  /* the output came from the cache; the cost is that of the first run */
 };

@@ -1,6 +1,7 @@
 /*
  * What a step cost when it ran: a stanza beside its output in the object cache, CACHE/ab/KEY.cost,
- * with Step (its name), Sha256 of the output, Cpu-Seconds, Max-Rss and Bytes.
+ * with Step (its name), Sha256 of the output, Cpu-Seconds,
+ * Wall-Seconds, Max-Rss and Bytes.
  */
 #pragma once
 #include "../base/compat.h"
@@ -13,6 +14,7 @@ struct buf;
 struct step_record {
 	const char *name, *sha256;
 	double cpu_s;
+	double wall_s;	  /* 0: not recorded */
 	uint64_t max_rss; /* bytes, of the largest process */
 	uint64_t bytes;	  /* of the output; 0: not recorded */
 };

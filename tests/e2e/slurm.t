@@ -204,7 +204,7 @@ ok "and an empty queue" queue_is_empty
 
 # A step that fails says the same as here.
 cp -r "$work/templates" "$work/broken"
-sed -i 's/^Clang-Flags: /&-DBFloat16=+ /' "$work/broken/causal-conv1d/recipe"
+sed -i 's/^Clang-Flags: /&--nonsense /' "$work/broken/causal-conv1d/recipe"
 fails "a compiler error comes back, with the job" 1 "step '.*' failed: .*error: .*\(job [0-9]+ on node[12]\).*build.log" \
 	env DEBKIT_TEMPLATES="$work/broken" $slurm --out "$work/s6"
 
