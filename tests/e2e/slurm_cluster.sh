@@ -138,6 +138,7 @@ cluster_stop() {
 		steps=$(node_steps $n)
 		for pid in ${node_pid[$n]:-} $steps; do
 			kill -9 "$pid" 2>/dev/null
+			wait "$pid" 2>/dev/null
 		done
 	done
 	for pid in ${controller:-} "${cluster_pids[@]}"; do
