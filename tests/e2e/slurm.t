@@ -8,7 +8,7 @@ trap 'cluster_stop; cleanup' EXIT
 unset SOURCE_DATE_EPOCH
 export LANG=C.UTF-8 DEBKIT_TEMPLATES=$work/templates
 real=${DEBKIT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/debkit}
-what="--cuda 12.8 --torch 2.9,2.10 --python 3.11 --arch 9.0"
+cells="--cuda 12.8 --torch 2.9,2.10 --python 3.11 --arch 9.0"
 cp -r "$top/templates" "$work/templates"
 
 # new_cache DIR [FROM]: fetched inputs, and no object.
@@ -20,7 +20,7 @@ new_cache() {
 }
 
 # Inputs that are not in the cache yet are fetched; then no step is run.
-fails "inputs are there" 1 'could not be run|was not run|failed' "$DEBKIT" build $what --launcher false --unsigned \
+fails "inputs are there" 1 'could not be run|was not run|failed' "$DEBKIT" build $cells --launcher false --unsigned \
 	--out "$work/inputs"
 new_cache "$work/first"
 quick_source "$work/first" "$work/templates"
@@ -57,7 +57,7 @@ done
 chmod 755 "$work"/bin/*
 export PATH=$work/bin:$PATH
 calls() { grep -cE -e "$1" "$work/calls"; }
-here="$DEBKIT build $what --unsigned"
+here="$DEBKIT build $cells --unsigned"
 slurm="$here --launcher slurm"
 
 new_cache "$work/cache0" "$work/first"
@@ -101,19 +101,19 @@ scontrol -o show job >"$work/jobs"
 ok "each job bears the name of what it makes" grep -q 'JobName=debkit:cu128/causal_conv1d_bwd.sm_90.ptx ' "$work/jobs"
 ok "and asks for memory and time" grep -qE 'JobName=debkit:.*TimeLimit=00:1[0-9]:00.*TRES=cpu=1,mem=[0-9]+M' "$work/jobs"
 ok "what it cost is in the cache" sh -c "grep -rl '^Bytes: [1-9]' '$work/cache1/object' | grep -q ."
-cost() { "$DEBKIT" plan $what "$@" >"$work/cost"; }
+cost() { "$DEBKIT" plan $cells "$@" >"$work/cost"; }
 ok "plan --cost" cost --cost
 ok "knows every step from the measured table" grep -qE '^steps +25: 25 measured, 0 as .* 0 typical$' "$work/cost"
 ok "plan --simulate" cost --simulate 1x1
-ok "takes on one core as long as all steps together" sh -c "
-	[ \$(sed -n 's/^total *\([0-9]*\) CPU.*/\1/p' '$work/cost') = \
-		\$(sed -n 's/^simulated.*: \([0-9]*\) seconds.*/\1/p' '$work/cost') ]"
+total=$(sed -n 's/^total *\([0-9]*\) CPU.*/\1/p' "$work/cost")
+ok "takes on one core as long as all steps together" \
+	grep -q "^simulated  1 nodes of 1 cores: ${total:-no total} seconds" "$work/cost"
 ok "plan --simulate --json" cost --simulate 99x1 --json
 ok "takes on many cores as long as the longest path" python3 -c "
 import json; c = json.load(open('$work/cost'))
 assert len(c['steps']) == 25 and all(s['bytes'] > 0 and s['max_rss'] > 0 for s in c['steps'])
 assert c['simulated'] == {'nodes': 99, 'cores': 1, 'wall_s': c['longest_path']['cpu_s']}"
-fails "a cluster that is none" 2 "'2x' is no cluster: .*such as 10x16" "$DEBKIT" plan $what --simulate 2x
+fails "a cluster that is none" 2 "'2x' is no cluster: .*such as 10x16" "$DEBKIT" plan $cells --simulate 2x
 jobs=$(wc -l <"$work/jobs")
 rm -r "$work/s1"
 ok "what is in the cache needs no job" $slurm --out "$work/s1"
