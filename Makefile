@@ -91,7 +91,8 @@ BUILD_DEPS := gcc g++ make pkg-config libarchive-dev libgpgme-dev libcurl4-opens
 	python3-dev python3-pip gnupg gpgv ca-certificates
 CHECK_DEPS := libcmocka-dev clang libclang-rt-14-dev clang-format perl debsig-verify lintian \
 	mmdebstrap apt-utils zstd xz-utils strace binutils file nginx-light reprepro faketime \
-	python3-venv man-db sqv gpgv chromium chromium-driver curl wrk rsync openssh-server openssh-client
+	python3-venv man-db sqv gpgv chromium chromium-driver curl wrk rsync openssh-server openssh-client \
+	slurm-wlm munge
 
 unit: $(UNIT_BIN)
 	@set -e; for t in $(UNIT_BIN); do $$t; done

@@ -166,7 +166,8 @@ static void pass_on(struct run *r, double now)
 static void look_around(struct run *r)
 {
 	double now = clock_monotonic();
-	if (intr_pending() && !r->passed_on)
+	bool stop = r->spec->stop && *r->spec->stop;
+	if (((intr_pending() && !r->spec->tidy) || stop) && !r->passed_on)
 		pass_on(r, now);
 	if (r->deadline && now >= r->deadline && !r->killed)
 		r->killed = kill(-r->pid, SIGKILL) == 0;

@@ -36,6 +36,8 @@ struct proc_spec {
 	/* If not 0: a group that is killed after so many seconds: ERR_TOOL. For questions that a
 	 * program answers at once. */
 	unsigned timeout_s;
+	const bool *stop; /* if set and it becomes true, in tick: as if a signal had come */
+	bool tidy; /* a signal that came is not passed on: for what is put in order after it */
 };
 
 struct proc_result {

@@ -19,88 +19,10 @@
 /* Ninja's status prefix, by which its own lines are known from those of a step. */
 #define STATUS "@step "
 
-/* One word for sh, inside a value of build.ninja ('$' doubled). */
-static void quote(struct buf *out, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "-_=+./,:@%";
-	if (*word && strspn(word, plain) == strlen(word)) {
-		buf_puts(out, word);
-		return;
-	}
-	buf_putc(out, '\'');
-	for (; *word; word++) {
-		if (*word == '\'')
-			buf_puts(out, "'\\''");
-		else if (*word == '$')
-			buf_puts(out, "$$");
-		else
-			buf_putc(out, *word);
-	}
-	buf_putc(out, '\'');
-}
-
-/* A file name in a build line: ninja ends it at a space or colon. */
-static void put_path(struct buf *out, const char *path)
-{
-	for (; *path; path++) {
-		if (strchr("$ :", *path))
-			buf_putc(out, '$');
-		buf_putc(out, *path);
-	}
-}
-
-/* Text in a value of build.ninja. */
-static void put_text(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '$')
-			buf_putc(out, '$');
-		buf_putc(out, *text);
-	}
-}
-
-static void put_step(struct buf *out, const struct plan_step *s)
-{
-	buf_puts(out, "build ");
-	put_path(out, s->out);
-	buf_puts(out, ": step");
-	for (char **in = s->in; *in; in++) {
-		buf_putc(out, ' ');
-		put_path(out, *in);
-	}
-	buf_printf(out, "\n  key = %s\n  label = ", s->key);
-	put_text(out, s->name);
-	buf_puts(out, "\n  name = ");
-	quote(out, s->name);
-	buf_puts(out, "\n  cmd =");
-	for (char **w = s->argv; *w; w++) {
-		buf_putc(out, ' ');
-		quote(out, *w);
-	}
-	buf_puts(out, s->heavy ? "\n  pool = heavy\n" : "\n");
-}
-
-void ninja_write(const struct plan *p, const char *program, const char *cache, const char *launcher,
-    struct buf *out)
-{
-	buf_puts(out, "# Written by debkit build; see debbuild/build/ninja.h.\n"
-		      "ninja_required_version = 1.10\n");
-	buf_printf(out, "pool heavy\n  depth = %u\n", p->heavy_jobs);
-	buf_puts(out, "rule step\n  command = ");
-	/* Without a shell between ninja and the step, a step does not outlive a killed ninja. */
-	put_text(out, launcher ? launcher : "exec");
-	buf_putc(out, ' ');
-	quote(out, program);
-	buf_puts(out, " step --cache ");
-	quote(out, cache);
-	buf_puts(out, " --key $key --name $name --output $out -- $cmd\n  description = $label\n");
-	for (size_t i = 0; i < p->n_steps; i++)
-		put_step(out, &p->steps[i]);
-}
-
 struct run {
 	const struct plan *plan;
+	const struct ninja_launch *launch;
+	unsigned jobs; /* at once */
 	const char *work;
 	const struct ninja_progress *progress;
 	FILE *log;
@@ -160,7 +82,7 @@ static double time_left(const struct run *r, const struct strv *running)
 		double rest = r->tail[s - r->plan->steps] - (ran < s->cpu_s ? ran : s->cpu_s);
 		chain = rest > chain ? rest : chain;
 	}
-	work /= r->plan->jobs ? r->plan->jobs : 1;
+	work /= r->jobs ? r->jobs : 1;
 	return work > chain ? work : chain;
 }
 
@@ -288,9 +210,11 @@ static int run_steps(struct run *r, bool *failed, struct err *err)
 	strv_add(&argv, "ninja");
 	strv_add(&argv, "-C");
 	strv_add(&argv, r->work);
-	strv_addf(&argv, "-j%u", r->plan->jobs);
+	strv_addf(&argv, "-j%u", r->jobs);
 	strv_add(&argv, "-k0");
-	static char *env[] = {"NINJA_STATUS=" STATUS "%f/%t ", NULL};
+	_free_ char *jobs = r->launch->jobs ? xasprintf(STEP_JOBS_ENV "=%s", r->launch->jobs)
+					    : xstrdup(STEP_JOBS_ENV);
+	char *env[] = {"NINJA_STATUS=" STATUS "%f/%t ", jobs, NULL};
 	struct proc_result res;
 	int rc = proc_run(&(struct proc_spec){.argv = argv.v,
 			      .env = env,
@@ -374,10 +298,15 @@ static int run_all(struct run *r, struct ninja_result *res, struct err *err)
 	return 0;
 }
 
-int ninja_run(const struct plan *p, const char *work, const struct ninja_progress *progress,
-    struct ninja_result *res, struct err *err)
+int ninja_run(const struct plan *p, const struct ninja_launch *launch, const char *work,
+    const struct ninja_progress *progress, struct ninja_result *res, struct err *err)
 {
-	struct run r = {.plan = p, .work = work, .progress = progress, .reasons = &res->reasons};
+	struct run r = {.plan = p,
+	    .launch = launch,
+	    .jobs = p->jobs + launch->slots,
+	    .work = work,
+	    .progress = progress,
+	    .reasons = &res->reasons};
 	_free_ char *running = path_join(work, STEP_RUNNING_DIR);
 	_free_ bool *unmade = xcalloc(p->n_steps + 1, sizeof *unmade);
 	res->undone = xcalloc(p->n_steps + 1, sizeof *res->undone);

@@ -19,13 +19,25 @@ struct ninja_progress {
 	void *arg;
 };
 
+/* How steps are started. */
+struct ninja_launch {
+	const char *words; /* put before each command ("srun -n1"), or NULL */
+	/*
+	 * Or all costly steps are jobs on a cluster: the file, relative to the work folder, from
+	 * which `debkit step` learns how (slurm_job.h), and how many of them, and of the heavy
+	 * ones, the cluster runs at once. All others run here.
+	 */
+	const char *jobs;
+	unsigned slots, heavy_slots;
+};
+
 /*
  * The text of build.ninja. program runs steps (`PROGRAM step ...`), cache is the object cache;
- * launcher, or NULL, is put before each command ("srun -n1"). Words and names may hold anything
- * but a newline; names of files no '|' either.
+ * Commands are the same here and on a cluster, so that a build may change between them. Words and
+ * names may hold anything but a newline; names of files no '|' either.
  */
-void ninja_write(const struct plan *p, const char *program, const char *cache, const char *launcher,
-    struct buf *out);
+void ninja_write(const struct plan *p, const char *program, const char *cache,
+    const struct ninja_launch *launch, struct buf *out);
 /* What a run left undone. */
 struct ninja_result {
 	bool *undone; /* for each step of the plan: it failed, or one that it needs did */
@@ -43,6 +55,6 @@ struct ninja_result {
  * Failing steps are no error here: res tells of them. ERR_TOOL if
  * ninja itself fails, ERR_INTERRUPT after a signal.
  */
-int ninja_run(const struct plan *p, const char *work, const struct ninja_progress *progress,
-    struct ninja_result *res, struct err *err) _must_check_;
+int ninja_run(const struct plan *p, const struct ninja_launch *launch, const char *work,
+    const struct ninja_progress *progress, struct ninja_result *res, struct err *err) _must_check_;
 void ninja_result_done(struct ninja_result *res);

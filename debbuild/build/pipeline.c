@@ -18,11 +18,13 @@
 #include "../deb/stanza.h"
 #include "abi_prove.h"
 #include "buildenv.h"
+#include "cost.h"
 #include "inputs.h"
 #include "lockfile.h"
 #include "ninja.h"
 #include "pack.h"
 #include "papers.h"
+#include "slurm.h"
 #include "stage.h"
 
 /* Room that work needs before it starts: the inputs, and the outputs for each GPU arch. */
@@ -148,8 +150,22 @@ static int check_space(const struct plan *p, const char *where, struct err *err)
 	    (unsigned long long)(need >> 20), where, (unsigned long long)(have >> 20));
 }
 
+/* Says to each costly step how its job is to be. */
+static int prepare_slurm(struct arena *a, const struct stage_context *c,
+    const struct slurm_cluster *cluster, const char *objects, struct ninja_launch *out,
+    struct err *err)
+{
+	struct step_estimate *e;
+	*out = (struct ninja_launch){
+	    .jobs = SLURM_JOBS, .slots = cluster->cores, .heavy_slots = cluster->heavy};
+	return cost_estimate(a, c->plan, objects, &e, err) < 0
+		   ? -1
+		   : slurm_prepare(c->plan, e, cluster, c->work, err);
+}
+
 static int compile(struct arena *a, const struct pipeline_request *r, const struct stage_context *c,
-    const struct pipeline_events *events, struct partial *out, struct err *err)
+    const struct slurm_cluster *cluster, const struct pipeline_events *events, struct partial *out,
+    struct err *err)
 {
 	_cleanup_(ninja_result_done) struct ninja_result res = NINJA_RESULT_INIT;
 	_free_ char *objects = path_join(c->cache, r->objects ? r->objects : "object");
@@ -162,12 +178,18 @@ static int compile(struct arena *a, const struct pipeline_request *r, const stru
 	program[n] = '\0';
 	if ((r->objects || access(c->cache, W_OK) == 0) && path_mkdirs(objects, err) < 0)
 		return -1;
-	ninja_write(c->plan, program, objects, r->launcher, &text);
+	struct ninja_launch launch = {.words = r->launcher};
+	if (r->slurm && prepare_slurm(a, c, cluster, objects, &launch, err) < 0)
+		return -1;
+	ninja_write(c->plan, program, objects, &launch, &text);
 	if (buf_check(&text, "build.ninja", err) < 0 ||
 	    outfile_put_if_changed(graph, 0644, text.data, text.len, err) < 0)
 		return -1;
 	struct ninja_progress progress = {.progress = events->progress, .arg = events->arg};
-	if (ninja_run(c->plan, c->work, &progress, &res, err) < 0)
+	int rc = ninja_run(c->plan, &launch, c->work, &progress, &res, err);
+	if (r->slurm)
+		slurm_cancel_all(c->work);
+	if (rc < 0)
 		return -1;
 	return partial_make(a, c->plan, &res, events->warn, events->arg, out, err);
 }
@@ -316,6 +338,18 @@ static void note_compiler(const struct plan *p, const struct pipeline_events *ev
 	events->note(events->arg, text);
 }
 
+static int look_at_slurm(struct arena *a, const struct pipeline_request *r, const struct plan *p,
+    const struct pipeline_events *events, struct slurm_cluster *out, struct err *err)
+{
+	if (slurm_look(a, r->partition, r->nodes, p->heavy_bytes, out, err) < 0)
+		return -1;
+	_free_ char *text = xasprintf("on Slurm's partition %s: nodes %u, cores %u, large steps "
+				      "at once %u",
+	    out->partition, out->nodes, out->cores, out->heavy);
+	events->note(events->arg, text);
+	return 0;
+}
+
 static int build(struct arena *a, const struct pipeline_request *r, const struct pipeline_plan *pp,
     struct stage_context *c, const char *dir, const struct pipeline_events *events,
     struct pipeline_result *out, struct err *err)
@@ -326,12 +360,15 @@ static int build(struct arena *a, const struct pipeline_request *r, const struct
 		return path_mkdirs(c->work, err) < 0 ? -1
 						     : pack(a, c, dir, events, out->packages, err);
 	bool steps = c->plan->n_steps > 0;
+	struct slurm_cluster cluster = {0};
 	out->partial.plan = *c->plan;
+	if (steps && r->slurm && look_at_slurm(a, r, c->plan, events, &cluster, err) < 0)
+		return -1;
 	if (steps)
 		note_compiler(c->plan, events);
 	if (fetch(c->plan, c->cache, events, err) < 0 ||
 	    inputs_link(c->plan, c->cache, c->work, err) < 0 ||
-	    (steps && compile(a, r, c, events, &out->partial, err) < 0))
+	    (steps && compile(a, r, c, &cluster, events, &out->partial, err) < 0))
 		return -1;
 	if (r->compile_only)
 		return 0;

@@ -25,10 +25,13 @@ struct pipeline_request {
 	const char *out;	      /* folder for the .debs and the work folders */
 	const char *sign_key;	      /* fingerprint, or NULL: nothing is signed */
 	const struct strv *next_keys; /* shipped beside sign_key before they sign; may be NULL */
-	bool keyring_only;    /* the keyring package alone: nothing is fetched or compiled */
-	const char *repo_url; /* for debkit-archive-keyring's .sources file, or NULL */
-	const char *launcher; /* words put before each step's command, or NULL */
-	bool compile_only;    /* stop when all steps are done: fill the cache, make no package */
+	bool keyring_only;     /* the keyring package alone: nothing is fetched or compiled */
+	const char *repo_url;  /* for debkit-archive-keyring's .sources file, or NULL */
+	const char *launcher;  /* words put before each step's command, or NULL */
+	bool slurm;	       /* costly steps are Slurm jobs (slurm.h): launcher is NULL */
+	const char *partition; /* of Slurm, or NULL: the default one */
+	unsigned nodes;	       /* so many of Slurm's nodes are kept busy; 0: all */
+	bool compile_only;     /* stop when all steps are done: fill the cache, make no package */
 	bool no_sign; /* sign_key is only named, as for a rebuild: no signatures, no papers */
 	const char *objects; /* an absolute folder for an object cache of its own, or NULL */
 };

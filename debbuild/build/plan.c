@@ -286,6 +286,7 @@ void plan_choose_jobs(const struct selection *sel, uint64_t heavy_bytes, struct 
 		p->jobs = light < 1 ? 1 : (unsigned)light;
 	if (sel->jobs)
 		p->jobs = sel->jobs;
+	p->heavy_bytes = heavy_bytes;
 	uint64_t fit = p->host->memory / heavy_bytes;
 	p->heavy_jobs = fit < 1 ? 1 : fit < p->jobs ? (unsigned)fit : p->jobs;
 }

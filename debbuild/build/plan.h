@@ -163,6 +163,7 @@ struct plan {
 	struct plan_package *packages;
 	size_t n_packages;
 	unsigned jobs, heavy_jobs;
+	uint64_t heavy_bytes; /* memory that a heavy step takes at most */
 };
 
 /*
@@ -182,5 +183,7 @@ bool plan_without(
 /* For people, or as JSON with the same content. */
 void plan_print(const struct plan *p, struct buf *out);
 void plan_print_json(const struct plan *p, struct buf *out);
+/* Whether such a step takes seconds to hours, so that another machine may be asked to run it. */
+bool plan_kind_is_costly(enum plan_step_kind kind) _must_check_;
 /* The word for a kind: "ptx", "binding" ... */
 const char *plan_kind_name(enum plan_step_kind kind) _must_check_;

@@ -23,6 +23,18 @@ const char *plan_kind_name(enum plan_step_kind kind)
 	return names[kind];
 }
 
+bool plan_kind_is_costly(enum plan_step_kind kind)
+{
+	static const bool costly[] = {[STEP_PTX] = true,
+	    [STEP_CUBIN] = true,
+	    [STEP_HOST] = true,
+	    [STEP_NVCC] = true,
+	    [STEP_BINDING] = true,
+	    [STEP_KERNELS] = true,
+	    [STEP_STORE] = false};
+	return costly[kind];
+}
+
 /* What is fetched beside the sdist: torch wheels, toolkit wheels, the runtime if it is no part. */
 static const struct lock_entry *fetch_at(const struct plan *p, size_t i, const char **what)
 {

@@ -7,6 +7,7 @@
 
 #include "../base/arena.h"
 #include "../base/buf.h"
+#include "../base/clock.h"
 #include "../base/digest.h"
 #include "../base/err.h"
 #include "../base/intr.h"
@@ -16,6 +17,7 @@
 #include "../base/strv.h"
 #include "../base/xalloc.h"
 #include "../deb/stanza.h"
+#include "step_cost.h"
 
 /* What a compiler may say. */
 #define TEXT_MAX      ((size_t)8 << 20)
@@ -41,17 +43,12 @@ static struct entry entry_of(const char *cache, const char *key)
 static bool look_up(const struct entry *e, char hex[DIGEST_HEX_MAX], struct step_cost *cost)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
-	struct stanza_list list = {0};
-	if (!path_exists(e->meta) || stanza_parse_file(&a, e->meta, STANZA_ONE, &list, NULL) < 0)
+	struct step_record r;
+	if (!step_record_read(&a, e->meta, &r) ||
+	    digest_file_hex(DIGEST_SHA256, e->file, hex, NULL, NULL) < 0 || strcmp(hex, r.sha256))
 		return false;
-	const char *want = stanza_get(&list.v[0], "Sha256");
-	const char *cpu = stanza_get(&list.v[0], "Cpu-Seconds");
-	const char *rss = stanza_get(&list.v[0], "Max-Rss");
-	unsigned long long bytes = 0;
-	if (!want || !cpu || !rss || str_parse_u64(rss, UINT64_MAX, &bytes) < 0 ||
-	    digest_file_hex(DIGEST_SHA256, e->file, hex, NULL, NULL) < 0 || strcmp(hex, want))
-		return false;
-	*cost = (struct step_cost){.cpu_s = atof(cpu), .max_rss = bytes, .cached = true};
+	*cost = (struct step_cost){
+	    .cpu_s = r.cpu_s, .wall_s = r.wall_s, .max_rss = r.max_rss, .cached = true};
 	return true;
 }
 
@@ -71,8 +68,14 @@ static void store(const struct entry *e, const char *name, const char *out, cons
 	if (path_mkdirs_for(e->file, NULL) < 0 || path_copy(out, e->file, 0644, NULL) < 0)
 		return;
 	_cleanup_(buf_done) struct buf b = BUF_INIT(4096);
-	buf_printf(&b, "Step: %s\nSha256: %s\nCpu-Seconds: %.2f\nMax-Rss: %llu\n", name, hex,
-	    cost->cpu_s, (unsigned long long)cost->max_rss);
+	struct stat st;
+	step_record_write(&(struct step_record){.name = name,
+			      .sha256 = hex,
+			      .cpu_s = cost->cpu_s,
+			      .wall_s = cost->wall_s,
+			      .max_rss = cost->max_rss,
+			      .bytes = stat(out, &st) == 0 ? (uint64_t)st.st_size : 0},
+	    &b);
 	_cleanup_(outfile_done) struct outfile o = OUTFILE_INIT;
 	if (outfile_open(&o, e->meta, 0644, NULL) == 0 &&
 	    outfile_write(&o, b.data, b.len, NULL) == 0 && outfile_commit_cache(&o, NULL) < 0)
@@ -94,6 +97,21 @@ static int note_made(const char *out, const char *key, const char *hex, struct e
 	    outfile_write(&o, text, strlen(text), err) < 0)
 		return -1;
 	return outfile_commit_cache(&o, err);
+}
+
+void step_forget(const char *work, const char *out)
+{
+	_free_ char *record = made_path(work, out);
+	unlink(record);
+}
+
+bool step_is_noted(const char *work, const char *out, const char *key)
+{
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	_free_ char *record = made_path(work, out);
+	struct stanza_list list = {0};
+	return path_exists(record) && stanza_parse_file(&a, record, STANZA_ONE, &list, NULL) == 0 &&
+	       str_eq(stanza_get(&list.v[0], "Key"), key);
 }
 
 bool step_is_made(const char *work, const char *out, const char *key)
@@ -138,6 +156,7 @@ static int run_command(
 {
 	_cleanup_(buf_done) struct buf text = BUF_INIT(TEXT_MAX);
 	struct proc_result res;
+	double began = clock_monotonic();
 	/* What compilers and linkers read beside their words would be in the bytes, not in the key.
 	 */
 	static char *env[] = {"LC_ALL=C", "TZ=UTC0", "SOURCE_DATE_EPOCH", "CPATH", "C_INCLUDE_PATH",
@@ -165,7 +184,8 @@ static int run_command(
 	if (stat(out, &st) < 0 || st.st_size == 0)
 		return err_set(err, ERR_TOOL, "step '%s': '%s' ended well but made no '%s'", name,
 		    argv[0], out);
-	*cost = (struct step_cost){.cpu_s = res.cpu_s, .max_rss = res.max_rss};
+	*cost = (struct step_cost){
+	    .cpu_s = res.cpu_s, .wall_s = clock_monotonic() - began, .max_rss = res.max_rss};
 	return 0;
 }
 
@@ -199,4 +219,13 @@ int step_run(const char *cache, const char *key, const char *name, const char *o
 	if (unlink(out) < 0 && path_exists(out))
 		return err_sys(err, "cannot replace '%s'", out);
 	return make(&e, name, out, argv, hex, cost, err) < 0 ? -1 : note_made(out, key, hex, err);
+}
+
+bool step_take(const char *cache, const char *key, const char *out)
+{
+	_cleanup_(entry_done) struct entry e = entry_of(cache, key);
+	char hex[DIGEST_HEX_MAX];
+	struct step_cost cost;
+	return look_up(&e, hex, &cost) && path_mkdirs_for(out, NULL) == 0 &&
+	       path_copy(e.file, out, 0644, NULL) == 0 && note_made(out, key, hex, NULL) == 0;
 }

@@ -10,7 +10,8 @@
 #include "cmd.h"
 
 static struct build_opts b;
-static const char *out = "out", *launcher;
+static const char *out = "out", *launcher, *partition;
+static unsigned nodes;
 static bool no_sign, quiet, compile_only, keyring_only;
 static struct strv next_keys = STRV_INIT;
 
@@ -24,8 +25,12 @@ static const struct opt opts[] = {BUILD_FILTER_OPTS(b),
     {"next-key", 0, OPT_LIST, "FPR[,FPR...]",
 	"keys that will sign later: debkit-archive-keyring holds them already", &next_keys},
     {"keyring-only", 0, OPT_FLAG, NULL, "only make debkit-archive-keyring", &keyring_only},
-    {"launcher", 0, OPT_STRING, "WORDS", "put before each compile command, such as 'srun -n1'",
+    {"launcher", 0, OPT_STRING, "WORDS",
+	"slurm: costly steps are Slurm jobs; else words that are put before each compile command",
 	&launcher},
+    {"partition", 0, OPT_STRING, "NAME", "Slurm's partition; default: its default one", &partition},
+    {"nodes", 0, OPT_UINT, "N", "keep no more than N of Slurm's nodes busy; default: all of it",
+	&nodes},
     {"compile-only", 0, OPT_FLAG, NULL, "fill the cache, make no package; needs no key",
 	&compile_only},
     {"quiet", 'q', OPT_FLAG, NULL, "no progress and no notes", &quiet},
@@ -38,7 +43,10 @@ static int build_one(const char *recipe, struct err *err)
 	if (build_opts_request(&b, recipe, &r, err) < 0)
 		return -1;
 	r.out = out;
-	r.launcher = launcher;
+	r.slurm = str_eq(launcher, "slurm");
+	r.launcher = r.slurm ? NULL : launcher;
+	r.partition = partition;
+	r.nodes = nodes;
 	r.compile_only = compile_only;
 	r.next_keys = &next_keys;
 	r.keyring_only = keyring_only;
@@ -97,6 +105,8 @@ static int run(const struct strv *operands, struct err *err)
 		    b.sign_key
 			? "--sign-key and --unsigned exclude each other"
 			: "choose --sign-key FPR (`debkit keys new` makes a key) or --unsigned");
+	if ((partition || nodes) && !str_eq(launcher, "slurm"))
+		return err_set(err, ERR_USAGE, "--partition and --nodes go with --launcher slurm");
 	_cleanup_(strv_done) struct strv recipes = STRV_INIT;
 	if (build_opts_recipes(&b, &recipes, err) < 0)
 		return -1;

@@ -4,15 +4,37 @@
 #include "../base/arena.h"
 #include "../base/buf.h"
 #include "../base/err.h"
+#include "../base/path.h"
+#include "../base/xalloc.h"
+#include "../build/cost.h"
 #include "build_opts.h"
 #include "cmd.h"
 
 static struct build_opts b;
-static bool json;
+static bool json, cost;
+static const char *simulate;
 
 static const struct opt opts[] = {BUILD_FILTER_OPTS(b),
     {"json", 0, OPT_FLAG, NULL, "the plan as JSON, each step with its command and key", &json},
+    {"cost", 0, OPT_FLAG, NULL,
+	"what each step costs, as far as steps were measured, the sum and the longest path", &cost},
+    {"simulate", 0, OPT_STRING, "NODESxCORES",
+	"as --cost, and the time that a cluster of so many nodes would take", &simulate},
     {NULL, 0, OPT_END, NULL, NULL, NULL}};
+
+static int print_cost(struct arena *a, const struct plan *p, struct buf *out, struct err *err)
+{
+	_free_ char *cache = path_cache_dir(err);
+	struct cost_cluster cluster;
+	struct step_estimate *e;
+	if (!cache || (simulate && cost_parse_cluster(simulate, &cluster, err) < 0))
+		return -1;
+	_free_ char *objects = path_join(cache, "object");
+	if (cost_estimate(a, p, objects, &e, err) < 0)
+		return -1;
+	(json ? cost_print_json : cost_print)(p, e, simulate ? &cluster : NULL, out);
+	return 0;
+}
 
 static int run(const struct strv *operands, struct err *err)
 {
@@ -30,7 +52,10 @@ static int run(const struct strv *operands, struct err *err)
 		    pipeline_plan(&a, &r, &pp, err) < 0)
 			return -1;
 		buf_puts(&out, !list ? (i ? "\n" : "") : i ? "," : "[");
-		(json ? plan_print_json : plan_print)(&pp.plan, &out);
+		if (!cost && !simulate)
+			(json ? plan_print_json : plan_print)(&pp.plan, &out);
+		else if (print_cost(&a, &pp.plan, &out, err) < 0)
+			return -1;
 	}
 	buf_puts(&out, list ? "]\n" : "");
 	if (buf_check(&out, "the plan", err) < 0)

@@ -1,6 +1,8 @@
 /* debkit step: one step of a build graph, as ninja runs it. */
+#include "../base/arena.h"
 #include "../base/err.h"
 #include "../base/proc.h"
+#include "../build/slurm_job.h"
 #include "../build/step.h"
 #include "cmd.h"
 
@@ -12,12 +14,44 @@ static const struct opt opts[] = {{"cache", 0, OPT_STRING, "DIR", "the object ca
     {"output", 0, OPT_STRING, "FILE", "the file that the command makes", &output},
     {NULL, 0, OPT_END, NULL, NULL, NULL}};
 
+/* As a job of a cluster, if the build has one for it; from the cache it is taken here. */
+static int run_as_job(const char *jobs, const struct strv *operands, bool *found, struct err *err)
+{
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	_cleanup_(strv_done) struct strv argv = STRV_INIT;
+	struct slurm_job job;
+	if (slurm_job_load(&a, jobs, key, &job, found, err) < 0)
+		return -1;
+	if (!*found || step_take(cache, key, output))
+		return 0;
+	job.name = name;
+	job.out = output;
+	job.compiler = operands->v[0];
+	char program[4096];
+	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+	if (n < 0)
+		return err_sys(err, "cannot tell where debkit itself lies");
+	program[n] = '\0';
+	const char *const words[] = {program, "step", "--cache", cache, "--key", key, "--name",
+	    name, "--output", output, "--"};
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		strv_add(&argv, words[i]);
+	strv_add_all(&argv, operands);
+	return slurm_job_run(&job, argv.v, cache, err);
+}
+
 static int run(const struct strv *operands, struct err *err)
 {
 	if (!cache || !key || !name || !output)
 		return err_set(
 		    err, ERR_USAGE, "debkit step needs --cache, --key, --name and --output");
+	const char *jobs = getenv(STEP_JOBS_ENV);
+	bool found = false;
 	proc_end_with_parent();
+	if (jobs && run_as_job(jobs, operands, &found, err) < 0)
+		return -1;
+	if (found)
+		return 0;
 	struct step_cost cost;
 	return step_run(cache, key, name, output, operands->v, &cost, err);
 }

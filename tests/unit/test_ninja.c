@@ -100,12 +100,13 @@ static int run(struct graph *g)
 {
 	_cleanup_(buf_done) struct buf text = BUF_INIT(1 << 20);
 	struct ninja_progress progress = {.progress = on_progress, .arg = g};
+	struct ninja_launch launch = {.words = g->launcher};
 	char self[4096] = "";
 	if (str_eq(g->program, "/proc/self/exe")) {
 		assert_true(readlink(g->program, self, sizeof self - 1) > 0);
 		g->program = arena_strdup(&g->u.a, self);
 	}
-	ninja_write(&g->plan, g->program, g->cache, g->launcher, &text);
+	ninja_write(&g->plan, g->program, g->cache, &launch, &text);
 	assert_false(text.failed);
 	FILE *f;
 	if (path_mkdirs(g->work, &g->u.err) < 0)
@@ -125,7 +126,7 @@ static int run(struct graph *g)
 	strv_done(&g->shown);
 	ninja_result_done(&g->res);
 	g->res = (struct ninja_result)NINJA_RESULT_INIT;
-	if (ninja_run(&g->plan, g->work, &progress, &g->res, &g->u.err) < 0)
+	if (ninja_run(&g->plan, &launch, g->work, &progress, &g->res, &g->u.err) < 0)
 		return -1;
 	/* These plans have no binding that could be left out. */
 	struct partial partial;
@@ -292,6 +293,40 @@ static void changed_outputs_are_made_again(void **state)
 	}
 }
 
+/* The text without what tells of pools. */
+static char *without_pools(const char *text)
+{
+	_cleanup_(strv_done) struct strv lines = STRV_INIT, kept = STRV_INIT;
+	strv_split(&lines, text, "\n");
+	for (size_t i = 0; i < lines.n; i++)
+		if (!strstr(lines.v[i], "pool") && !strstr(lines.v[i], "  depth = "))
+			strv_add(&kept, lines.v[i]);
+	return strv_join(&kept, "\n");
+}
+
+/* So a build may go from here to a cluster and back. */
+static void cluster_changes_pools_alone(void **state)
+{
+	struct graph *g = *state;
+	struct ninja_launch here = {0}, there = {.jobs = "jobs", .slots = 80, .heavy_slots = 30};
+	_cleanup_(buf_done) struct buf a = BUF_INIT(1 << 20), b = BUF_INIT(1 << 20);
+	add(g, "device", "a", no_input, "echo a >$0");
+	g->steps[0].kind = STEP_CUBIN;
+	g->steps[0].heavy = true;
+	add(g, "link", "b", no_input, "echo b >$0");
+	g->steps[1].kind = STEP_LINK_KERNELS;
+	ninja_write(&g->plan, "debkit", "cache", &here, &a);
+	ninja_write(&g->plan, "debkit", "cache", &there, &b);
+	_free_ char *one = without_pools(buf_str(&a)), *other = without_pools(buf_str(&b));
+	assert_string_equal(one, other);
+	assert_non_null(strstr(buf_str(&a), "pool heavy\n  depth = 1\n"));
+	assert_null(strstr(buf_str(&a), "pool here"));
+	assert_non_null(strstr(buf_str(&b), "pool heavy\n  depth = 30\npool here\n  depth = 4\n"));
+	const char *link = strstr(buf_str(&b), "build b:");
+	assert_non_null(strstr(link, "pool = here"));
+	assert_null(strstr(link, "pool = heavy"));
+}
+
 /* A launcher, or a ninja, that says all is well and does nothing. */
 static void a_word_is_not_enough(void **state)
 {
@@ -422,6 +457,7 @@ int main(int argc, char **argv)
 	    GRAPH_CASE(hostile_names_are_only_names),
 	    GRAPH_CASE(failing_step_is_one_line),
 	    GRAPH_CASE(launcher_comes_before_each_command),
+	    GRAPH_CASE(cluster_changes_pools_alone),
 	    GRAPH_CASE(changed_outputs_are_made_again),
 	    GRAPH_CASE(a_word_is_not_enough),
 	    GRAPH_CASE(what_ended_without_a_word),

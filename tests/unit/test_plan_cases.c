@@ -124,7 +124,8 @@ static void print(const struct plan *p, const char *golden, struct buf *out)
 	if (str_ends(golden, ".json"))
 		plan_print_json(p, out);
 	else if (str_ends(golden, ".ninja"))
-		ninja_write(p, "/opt/debkit/bin/debkit", "/var/cache/deb kit", "srun -n1 $X", out);
+		ninja_write(p, "/opt/debkit/bin/debkit", "/var/cache/deb kit",
+		    &(struct ninja_launch){.words = "srun -n1 $X"}, out);
 	else
 		plan_print(p, out);
 }

@@ -275,6 +275,24 @@ static void what_hangs_is_killed(void **state)
 	assert_string_equal(buf_str(&out), "yes\n");
 }
 
+static void stop_at_once(void *arg)
+{
+	*(bool *)arg = true;
+}
+
+/* A tick may end it, as a signal would. */
+static void what_is_to_stop_stops(void **state)
+{
+	struct unit *u = *state;
+	bool stop = false;
+	struct proc_spec spec = {.argv = SH("sleep 600"),
+	    .tick = stop_at_once,
+	    .arg = &stop,
+	    .stop = &stop,
+	    .group = true};
+	assert_int_equal(run(u, &spec).status, 128 + SIGINT);
+}
+
 /* What the program left running holds its output open, which nobody waits for. */
 static void end_is_that_of_the_program(void **state)
 {
@@ -334,6 +352,7 @@ int main(void)
 	    CASE(ticks_come_while_it_runs),
 	    CASE(signal_is_passed_on),
 	    CASE(what_hangs_is_killed),
+	    CASE(what_is_to_stop_stops),
 	    CASE(end_is_that_of_the_program),
 	    CASE(no_program_outlives_us),
 	};
