@@ -14,7 +14,8 @@ override CC := $(FUZZ_CC)
 endif
 PKGS := libarchive gpgme libcurl libelf jansson libcrypto sqlite3 zlib libzstd liblzma
 
-CFLAGS_release := -O2 -g
+# Debug information names paths from the top, so that the build-id is the same in every folder.
+CFLAGS_release := -O2 -g -ffile-prefix-map=$(CURDIR)=.
 CFLAGS_debug := -O0 -g3
 CFLAGS_asan := -O1 -g3 -fno-omit-frame-pointer -fsanitize=address,undefined
 CFLAGS_cov := -O0 -g3 --coverage
@@ -122,7 +123,7 @@ quickstart:
 	apt-get update
 	$(MAKE) build-deps
 	$(MAKE) all $(B)/package/debkit $(B)/package/full
-	debbuild/quickstart.sh $(CURDIR)/$(B)/debkit
+	BUILD_DEPS="$(BUILD_DEPS)" debbuild/quickstart.sh $(CURDIR)/$(B)/debkit
 
 # Installs what the tests need, then runs all: layers, units (plain and under the sanitizers),
 # fuzzers for a few seconds each, and the end-to-end tests; the last line counts them.
@@ -162,7 +163,7 @@ install: all
 # debkit and debkit-build as packages, in $(OUT): see debbuild/package.sh.
 OUT ?= out
 deb: $(B)/package/debkit $(B)/package/full
-	debbuild/package.sh $(B) $(OUT) $(DEBVERSION)
+	BUILD_DEPS="$(BUILD_DEPS)" debbuild/package.sh $(B) $(OUT) $(DEBVERSION)
 
 clean:
 	rm -rf build

@@ -3,6 +3,7 @@
 # OUT, and prints the paths. `make deb` calls it.
 #	REPO_URL=...	where the repository is published; `debkit doctor` prints it
 #	SOURCE_DATE_EPOCH, SIGN_KEY (a fingerprint) as for debkit build
+#	BUILD_DEPS	the packages that it was compiled with, for the .buildinfo beside each
 set -eu
 build=$(realpath "$1") out=$2 version=$3
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -36,6 +37,25 @@ doc() { # PACKAGE STAGE
 		gzip -9n >"$dir/changelog.gz"
 }
 
+# dpkg-genbuildinfo wants a source tree: what it reads of one.
+buildinfo() { # PACKAGE DEB STAGE
+	tree=$work/tree
+	mkdir -p "$tree/debian"
+	{
+		echo "Source: debkit"
+		grep '^Maintainer:' "$work/control"
+		echo "Build-Depends: $(echo "${BUILD_DEPS:-}" | xargs | tr ' ' ,)"
+		echo
+		sed '/^Version:/d; /^Source:/d; /^Installed-Size:/d' "$work/control"
+	} >"$tree/debian/control"
+	gzip -dc "$3/usr/share/doc/$1/changelog.gz" >"$tree/debian/changelog"
+	echo "${2##*/} $(sed -n 's/^Section: //p' "$work/control") optional" >"$tree/debian/files"
+	(cd "$tree" && dpkg-genbuildinfo --build=binary -u"${2%/*}" -O) >"$work/buildinfo"
+	[ -z "${SIGN_KEY:-}" ] || gpg --batch --yes --quiet --local-user "$SIGN_KEY!" --clear-sign "$work/buildinfo"
+	[ -z "${SIGN_KEY:-}" ] || mv "$work/buildinfo.asc" "$work/buildinfo"
+	mv "$work/buildinfo" "${2%.deb}.buildinfo"
+}
+
 pack() { # PACKAGE STAGE PROGRAM
 	mkdir -p "$2/DEBIAN" "$out"
 	needs=$(depends "$3")
@@ -56,7 +76,9 @@ pack() { # PACKAGE STAGE PROGRAM
 	[ -z "${SIGN_KEY:-}" ] || "$build/package/full" sign --sign-key "$SIGN_KEY" "$work/fresh.deb" >/dev/null
 	mkdir -p "$out/work/made"
 	cp "$work/fresh.deb" "$deb.tmp"
+	rm -f "${deb%.deb}.buildinfo"
 	mv "$deb.tmp" "$deb"
+	buildinfo "$1" "$deb" "$2"
 	echo "$sum" >"$made"
 }
 

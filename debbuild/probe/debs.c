@@ -84,7 +84,11 @@ size_t debs_parse(struct arena *a, const char *text, size_t len, struct debs *ou
 		size_t n = gap ? (size_t)(gap - s) + 1 : (size_t)(end - s);
 		struct stanza_list list = {0};
 		if (is_wanted(s, n)) {
+			/* A folded name is none, whatever its first line is. */
+			const char *name = NULL;
 			if (stanza_parse(a, s, n, "package", STANZA_ONE, &list, NULL) == 0)
+				name = stanza_get(&list.v[0], "Package");
+			if (name && debs_wants(name, strlen(name)))
 				add(a, &list.v[0], out);
 			else
 				bad++;
