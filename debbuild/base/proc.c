@@ -71,8 +71,10 @@ static void child(
 	proc_end_with_parent();
 	if (getppid() != parent)
 		_exit(127);
-	if (leads_group(s))
+	if (leads_group(s)) {
 		setpgid(0, 0);
+		signal(SIGINT, SIG_DFL); /* pass_on must reach it where a shell's & ignored it */
+	}
 	int in = s->in ? p->in[0] : open("/dev/null", O_RDONLY | O_CLOEXEC);
 	bool ok = in >= 0 && dup2(in, 0) >= 0;
 	if (s->out || s->line)
