@@ -20,7 +20,7 @@ grep -rlE --include='*.cost' '^Step: binding torch 2\.9 Python 3\.11, causal' "$
 		folder=$work/aside/$(basename "$(dirname "$cost")")
 		mkdir -p "$folder" && mv "$cost" "${cost%.cost}" "$folder/"
 	done
-header=$(echo "$work"/cache/sdk/torch-2.9.1-*/torch/include/torch/extension.h)
+header=$(echo "$work"/cache/sdk/torch-2.9.1-*/torch/include/torch/csrc/utils/pybind.h)
 mv "$header" "$work/kept.h" # of the same size: a header that is missing or shorter is fetched again
 printf '%-*s\n' $(($(stat -c %s "$work/kept.h") - 1)) '#error "these headers are broken"' >"$header"
 export DEBKIT_CACHE=$work/cache
