@@ -50,7 +50,8 @@ buildinfo() { # PACKAGE DEB STAGE
 	} >"$tree/debian/control"
 	gzip -dc "$3/usr/share/doc/$1/changelog.gz" >"$tree/debian/changelog"
 	echo "${2##*/} $(sed -n 's/^Section: //p' "$work/control") optional" >"$tree/debian/files"
-	(cd "$tree" && dpkg-genbuildinfo --build=binary -u"${2%/*}" -O) >"$work/buildinfo"
+	folder=$(realpath "${2%/*}")
+	(cd "$tree" && dpkg-genbuildinfo --build=binary -u"$folder" -O) >"$work/buildinfo"
 	[ -z "${SIGN_KEY:-}" ] || gpg --batch --yes --quiet --local-user "$SIGN_KEY!" --clear-sign "$work/buildinfo"
 	[ -z "${SIGN_KEY:-}" ] || mv "$work/buildinfo.asc" "$work/buildinfo"
 	mv "$work/buildinfo" "${2%.deb}.buildinfo"
