@@ -28,11 +28,8 @@ median() {
 
 "$DEBKIT" build $what --launcher false --unsigned --out "$work/inputs" >"$work/said" 2>&1
 for cache in first local slurm; do
-	mkdir "$work/$cache"
 	from=$([ $cache = first ] && echo "$real" || echo "$work/first")
-	for part in file src sdk part toolkit abi python; do
-		[ ! -d "$from/$part" ] || cp -al "$from/$part" "$work/$cache/" || exit 1
-	done
+	link_cache "$from" "$work/$cache" file src sdk part toolkit abi python || exit 1
 	[ $cache != first ] && continue
 	cp -r "$top/templates" "$work/templates"
 	quick_source "$work/first" "$work/templates"

@@ -21,10 +21,7 @@ templates() {
 
 # new_cache DIR: the fetched inputs of the real cache, and its objects of the slow source.
 new_cache() {
-	mkdir -p "$1"
-	for part in file src sdk part toolkit abi; do
-		[ ! -d "$cache/$part" ] || cp -al "$cache/$part" "$1/"
-	done
+	link_cache "$cache" "$1" file src sdk part toolkit abi
 	grep -rl --include='*.cost' 'causal_conv1d_bwd.cu sm_' "$cache/object" | while read -r cost; do
 		mkdir -p "$1/object/$(basename "$(dirname "$cost")")"
 		cp "$cost" "${cost%.cost}" "$1/object/$(basename "$(dirname "$cost")")/"

@@ -11,10 +11,8 @@ ok "both torches build" "$DEBKIT" build $two --out "$work/all"
 deb=python3-causal-conv1d-cu128_1.7.0-1_amd64.deb
 
 # A cache with a broken header of torch 2.9, and without the object that needs it.
-mkdir "$work/cache" "$work/aside"
-for part in file src sdk part toolkit object python abi; do
-	[ ! -d "$cache/$part" ] || cp -al "$cache/$part" "$work/cache/"
-done
+mkdir "$work/aside"
+link_cache "$cache" "$work/cache" file src sdk part toolkit object python abi
 grep -rlE --include='*.cost' '^Step: binding torch 2\.9 Python 3\.11, causal' "$work/cache/object" |
 	while read -r cost; do
 		folder=$work/aside/$(basename "$(dirname "$cost")")

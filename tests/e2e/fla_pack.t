@@ -24,14 +24,10 @@ echo 'hook = True' >"$recipe/fla_hook.py"
 echo 'overlay = True' >"$recipe/debkit_triton/__init__.py"
 touch "$recipe/debkit_triton/x.pyc"
 python3 "$top/tests/data/fla/wheels.py" "$work/wheels" "$recipe/recipe" "$tag" cp399 >"$work/templates/lock"
-"$top/tests/data/wheel_index.py" "$work/wheels" "$work/requests" >"$work/port" &
-index=$!
-trap 'kill $index $server 2>/dev/null; umount_root; cleanup' EXIT
-for _ in $(seq 100); do
-	[ -s "$work/port" ] && break
-	sleep 0.1
-done
-export PIP_INDEX_URL=http://127.0.0.1:$(cat "$work/port")/json
+serve_index "$work/wheels" "$work/requests"
+index_server=$server
+trap 'kill $index_server 2>/dev/null; umount_root; cleanup' EXIT
+export PIP_INDEX_URL=$index/json
 
 args="--recipe flash-linear-attention --cuda 12.8 --python $py"
 build() { "$DEBKIT" build $args --unsigned "$@"; }
@@ -150,7 +146,7 @@ make_deb "$work/s/conv.deb" python3-causal-conv1d-cu128 1.7.0-1
 ok "publish, beside a stand-in for causal-conv1d" "$DEBKIT" publish --repo "$work/repo" --suite stable \
 	--url "$url" --sign-key "$fpr" --unsigned-ok "$work"/s/*.deb
 serve "$work/repo"
-trap 'kill $index $server 2>/dev/null; umount_root; cleanup' EXIT
+trap 'kill $index_server $server 2>/dev/null; umount_root; cleanup' EXIT
 ok "a clean Debian 12 root" make_root bookworm "$work/root"
 ok "there is no compiler in it" no_compiler "$work/root"
 ok "dpkg --unpack takes the kernels" bash -c "cp '$kernels' '$work/root/tmp/k.deb' &&

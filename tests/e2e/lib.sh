@@ -59,10 +59,10 @@ test_key() {
 	fpr=$("$DEBKIT" keys new --uid "debkit test <test@debkit.invalid>")
 }
 
-# serve_index WHEELS: a package index on loopback until the test ends, its address in $index; it
-# notes each request in $work/log.
+# serve_index WHEELS [LOG]: a package index on loopback until the test ends, its address in $index;
+# it notes each request in LOG ($work/log).
 serve_index() {
-	"$top/tests/data/wheel_index.py" "$1" "$work/log" >"$work/port" &
+	"$top/tests/data/wheel_index.py" "$1" "${2:-$work/log}" >"$work/port" &
 	server=$!
 	trap 'kill $server 2>/dev/null; cleanup' EXIT
 	for _ in $(seq 100); do
@@ -77,6 +77,16 @@ hide_nvcc() {
 	env -u CUDA_HOME PATH=/usr/sbin:/usr/bin:/sbin:/bin unshare -m bash -c '
 		for dir in /usr/local/cuda-*; do [ ! -d "$dir" ] || mount -t tmpfs none "$dir"; done
 		exec "$@"' bash "$@"
+}
+
+# link_cache FROM TO PART...: TO gets these folders of the cache FROM, where it has them, by hard links.
+link_cache() {
+	local from=$1 to=$2 part
+	shift 2
+	mkdir -p "$to" || return
+	for part; do
+		[ ! -d "$from/$part" ] || cp -al "$from/$part" "$to/" || return
+	done
 }
 
 # quick_source CACHE TEMPLATES: makes these templates name a source that lies in this cache: the

@@ -16,10 +16,7 @@ with() {
 
 # new_cache DIR: the fetched inputs of the real cache, and no object.
 new_cache() {
-	mkdir -p "$1"
-	for part in file src sdk part toolkit abi; do
-		[ ! -d "$cache/$part" ] || cp -al "$cache/$part" "$1/"
-	done
+	link_cache "$cache" "$1" file src sdk part toolkit abi
 }
 
 plan() { with "$cache" "$top/templates" plan "$@" >"$work/plan"; }

@@ -53,10 +53,7 @@ gpg -q --export "$fpr" >"$work/flat/cuda-archive-keyring.gpg"
 url_port
 serve "$work/flat"
 
-mkdir "$work/cache"
-for part in file src sdk part toolkit abi python; do
-	[ ! -d "$cache/$part" ] || cp -al "$cache/$part" "$work/cache/"
-done
+link_cache "$cache" "$work/cache" file src sdk part toolkit abi python
 cp -r "$top/templates" "$work/templates"
 for file in toolkits matrix; do cat "$top/tests/data/cu124/$file" >>"$work/templates/$file"; done
 export DEBKIT_CACHE=$work/cache DEBKIT_TEMPLATES=$work/templates

@@ -5,10 +5,7 @@
 cd "$work" || exit 1
 unset SOURCE_DATE_EPOCH
 cache=${DEBKIT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/debkit}
-mkdir cache
-for part in file src sdk part toolkit object python abi record wheel; do
-	[ ! -d "$cache/$part" ] || cp -al "$cache/$part" cache/
-done
+link_cache "$cache" cache file src sdk part toolkit object python abi record wheel
 cp -r "$top/templates" templates
 quick_source "$work/cache" "$work/templates"
 export DEBKIT_CACHE=$work/cache DEBKIT_TEMPLATES=$work/templates

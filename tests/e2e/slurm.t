@@ -13,10 +13,7 @@ cp -r "$top/templates" "$work/templates"
 
 # new_cache DIR [FROM]: fetched inputs, and no object.
 new_cache() {
-	mkdir -p "$1"
-	for part in file src sdk part toolkit abi python; do
-		[ ! -d "${2:-$real}/$part" ] || cp -al "${2:-$real}/$part" "$1/"
-	done
+	link_cache "${2:-$real}" "$1" file src sdk part toolkit abi python
 }
 
 # Inputs that are not in the cache yet are fetched; then no step is run.

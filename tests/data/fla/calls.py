@@ -77,9 +77,8 @@ def packed(length):
 
 @torch.no_grad()
 def varlen(shape, length):
-    edges = packed(length)
+    options = {**packed(length), "output_final_state": True, **NORMALIZE}
     for call in (chunk_gated_delta_rule, fused_recurrent_gated_delta_rule):
-        options = {**edges, "output_final_state": True, **NORMALIZE}
         _, state = call(**shape.inputs(length, batch=1), **options)
         call(**shape.inputs(length, batch=1), initial_state=state, **options)
 
