@@ -52,8 +52,10 @@ buildinfo() { # PACKAGE DEB STAGE
 	echo "${2##*/} $(sed -n 's/^Section: //p' "$work/control") optional" >"$tree/debian/files"
 	folder=$(realpath "${2%/*}")
 	(cd "$tree" && dpkg-genbuildinfo --build=binary -u"$folder" -O) >"$work/buildinfo"
-	[ -z "${SIGN_KEY:-}" ] || gpg --batch --yes --quiet --local-user "$SIGN_KEY!" --clear-sign "$work/buildinfo"
-	[ -z "${SIGN_KEY:-}" ] || mv "$work/buildinfo.asc" "$work/buildinfo"
+	if [ -n "${SIGN_KEY:-}" ]; then
+		gpg --batch --yes --quiet --local-user "$SIGN_KEY!" --clear-sign "$work/buildinfo"
+		mv "$work/buildinfo.asc" "$work/buildinfo"
+	fi
 	mv "$work/buildinfo" "${2%.deb}.buildinfo"
 }
 
