@@ -69,6 +69,7 @@ import debkit_triton; print(json.dumps(debkit_triton.stats()))'
 
 ok "torch, Triton, FLA and transformers" fla_wheels
 ok "the packages of FLA" fla_debs "$work/debs" test
+rm -r "$work/debs/work" # what a build kept must outlive its folder
 ok "the same environment from whole wheels" make_site "$fla/site"
 for arch in $archs; do
 	ok "sm_$arch: the kernels by hand, out of what the build kept" \

@@ -34,7 +34,8 @@ def prepare(args):
     """The process as the kernels' keys need it: no setting from outside, SITE first."""
     for name in [name for name in os.environ if name.startswith(CLEAN)]:
         del os.environ[name]
-    os.environ["TRITON_CACHE_DIR"] = os.path.abspath(args.work)
+    # Triton writes absolute paths into its cache; a link that a build made goes with the build.
+    os.environ["TRITON_CACHE_DIR"] = os.path.realpath(args.work)
     os.environ["FLA_CACHE_RESULTS"] = "0"  # a remembered choice would leave the other kernels out
     os.makedirs(args.work, exist_ok=True)
     sys.path[:] = [HERE, os.path.abspath(args.site)] + [
