@@ -46,6 +46,19 @@ static void put_text(struct buf *out, const char *text)
 	}
 }
 
+/*
+ * No more jobs than the cluster has room for: one that waits in Slurm's queue starts up to a second
+ * after it could. Where memory alone keeps the heavy ones few, the others fill what room is left.
+ */
+static const char *pool_of(const struct plan_step *s, const struct ninja_launch *launch)
+{
+	if (!launch->jobs)
+		return s->heavy ? "heavy" : NULL;
+	if (!plan_kind_is_costly(s->kind))
+		return "here";
+	return s->heavy && launch->heavy_slots < launch->slots ? "heavy" : "jobs";
+}
+
 static void put_step(struct buf *out, const struct plan_step *s, const struct ninja_launch *launch)
 {
 	buf_puts(out, "build ");
@@ -64,10 +77,9 @@ static void put_step(struct buf *out, const struct plan_step *s, const struct ni
 		buf_putc(out, ' ');
 		quote(out, *w);
 	}
-	if (launch->jobs && !plan_kind_is_costly(s->kind))
-		buf_puts(out, "\n  pool = here");
-	else if (s->heavy)
-		buf_puts(out, "\n  pool = heavy");
+	const char *pool = pool_of(s, launch);
+	if (pool)
+		buf_printf(out, "\n  pool = %s", pool);
 	buf_putc(out, '\n');
 }
 
@@ -79,7 +91,8 @@ void ninja_write(const struct plan *p, const char *program, const char *cache,
 	buf_printf(
 	    out, "pool heavy\n  depth = %u\n", launch->jobs ? launch->heavy_slots : p->heavy_jobs);
 	if (launch->jobs)
-		buf_printf(out, "pool here\n  depth = %u\n", p->jobs);
+		buf_printf(out, "pool jobs\n  depth = %u\npool here\n  depth = %u\n", launch->slots,
+		    p->jobs);
 	buf_puts(out, "rule step\n  command = ");
 	/* Without a shell between ninja and the step, a step does not outlive a killed ninja. */
 	put_text(out, launch->words ? launch->words : "exec");

@@ -2,7 +2,7 @@
 # What a Slurm job costs beside a bare srun, and how well `debkit plan --simulate` foretells a build:
 # a cluster of two nodes of one core on this machine, which needs two idle CPUs for fair figures.
 # Prints figures; fails only when something cannot be done.
-#	make bench-slurm [RUNS=11]
+#	make bench-slurm [RUNS=11] [BUILDS=5]
 # The sources are upstream's with a stand-in for bwd.cu.
 set -u -o pipefail
 . "$(dirname "$0")/../e2e/lib.sh"
@@ -10,7 +10,7 @@ set -u -o pipefail
 trap 'cluster_stop; cleanup' EXIT
 unset SOURCE_DATE_EPOCH
 real=${DEBKIT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/debkit}
-runs=${RUNS:-11}
+runs=${RUNS:-11} builds=${BUILDS:-5}
 what="--cuda 12.8 --torch 2.9,2.10 --python 3.11 --arch 9.0"
 
 die() {
@@ -27,13 +27,10 @@ median() {
 }
 
 "$DEBKIT" build $what --launcher false --unsigned --out "$work/inputs" >"$work/said" 2>&1
-for cache in first local slurm; do
-	from=$([ $cache = first ] && echo "$real" || echo "$work/first")
-	link_cache "$from" "$work/$cache" file src sdk part toolkit abi python || exit 1
-	[ $cache != first ] && continue
-	cp -r "$top/templates" "$work/templates"
-	quick_source "$work/first" "$work/templates"
-done
+inputs="file src sdk part toolkit abi python"
+link_cache "$real" "$work/first" $inputs || exit 1
+cp -r "$top/templates" "$work/templates"
+quick_source "$work/first" "$work/templates"
 export DEBKIT_TEMPLATES=$work/templates
 cluster_start "$work/cluster" || die "no cluster"
 
@@ -68,25 +65,42 @@ wall() {
 	awk '!/^#/ { if (!n++ || $1 < from) from = $1; if ($2 > to) to = $2 }
 		END { printf "%.1f", (to - from) / 1000 }' "$1"/work/*/.ninja_log
 }
+# simulate CACHE: seconds.
+simulate() {
+	DEBKIT_CACHE=$1 "$DEBKIT" plan $what --simulate 2x1 >simulated || exit 1
+	sed -n 's/^simulated .*: \([0-9]*\) seconds.*/\1/p' simulated
+}
+# build OUT [OPTION...]: with a cache of its own, OUT.cache, that holds inputs alone.
+build() {
+	link_cache "$work/first" "$1.cache" $inputs &&
+		DEBKIT_CACHE=$1.cache "$DEBKIT" build $what --compile-only --out "$@" >said 2>&1 ||
+		die "$(tail -n 1 said)"
+}
+# middle NAME: the median of what the builds put into the file.
+middle() {
+	sort -n "$1" | sed -n "$(((builds + 1) / 2))p"
+}
 cd "$work" || exit 1
-DEBKIT_CACHE=$work/local "$DEBKIT" build $what --compile-only --out local.out >said 2>&1 || die "$(tail -n 1 said)"
-DEBKIT_CACHE=$work/local "$DEBKIT" plan $what --simulate 2x1 >simulated || exit 1
-DEBKIT_CACHE=$work/slurm "$DEBKIT" build $what --compile-only --launcher slurm --out slurm.out >said 2>&1 ||
-	die "$(tail -n 1 said)"
-DEBKIT_CACHE=$work/slurm "$DEBKIT" plan $what --simulate 2x1 >again || exit 1
-# The same schedule from the wall time of each job: what a busy machine adds to a step is no fault of
-# the simulation.
-grep -rl '^Wall-Seconds' "$work/slurm/object" | xargs sed -i -E '/^Cpu-Seconds/d; s/^Wall-Seconds/Cpu-Seconds/'
-DEBKIT_CACHE=$work/slurm "$DEBKIT" plan $what --simulate 2x1 >walls || exit 1
-walls=$(sed -n 's/^simulated .*: \([0-9]*\) seconds.*/\1/p' walls)
-simulated=$(sed -n 's/^simulated .*: \([0-9]*\) seconds.*/\1/p' simulated)
-again=$(sed -n 's/^simulated .*: \([0-9]*\) seconds.*/\1/p' again)
-took=$(wall slurm.out)
-echo "$(grep ^steps simulated | cut -d: -f1), $(grep -o '[0-9]* CPU seconds' simulated), on 2 nodes of 1 core"
-printf '  %-44s %s s\n' 'simulated, from the CPU time of a build here' "$simulated" \
-	'simulated, from the CPU time of the jobs' "$again" \
-	'simulated, from the wall time of the jobs' "$walls" 'with Slurm, first start to last end' "$took" \
-	'here, with as many CPUs as there are' "$(wall local.out)"
-echo "  real / simulated = $(awk "BEGIN { printf \"%.2f\", $took / $simulated }")," \
-	"of the jobs' CPU time $(awk "BEGIN { printf \"%.2f\", $took / $again }")," \
-	"of their wall time $(awk "BEGIN { printf \"%.2f\", $took / $walls }")"
+for n in $(seq "$builds"); do
+	build "local$n"
+	simulate "local$n.cache" >>from_here
+	wall "local$n" >>took_here
+	echo >>took_here
+	build "slurm$n" --launcher slurm
+	simulate "slurm$n.cache" >>from_jobs
+	took=$(wall "slurm$n")
+	echo "$took" >>took_jobs
+	awk "BEGIN { printf \"%.2f\n\", $took / $(tail -n 1 from_here) }" >>ratio
+	# The same schedule from the wall time of each job: what a busy machine adds to a step is no
+	# fault of the simulation.
+	grep -rl '^Wall-Seconds' "slurm$n.cache/object" |
+		xargs sed -i -E '/^Cpu-Seconds/d; s/^Wall-Seconds/Cpu-Seconds/'
+	simulate "slurm$n.cache" >>from_walls
+done
+echo "$(grep ^steps simulated | cut -d: -f1), on 2 nodes of 1 core, seconds, median of $builds builds"
+printf '  %-44s %s\n' 'simulated, from the CPU time of a build here' "$(middle from_here)" \
+	'simulated, from the CPU time of the jobs' "$(middle from_jobs)" \
+	'simulated, from the wall time of the jobs' "$(middle from_walls)" \
+	'with Slurm, first start to last end' "$(middle took_jobs)" \
+	'here, with as many CPUs as there are' "$(middle took_here)" \
+	'with Slurm / simulated from here' "$(middle ratio) ($(sort -n ratio | paste -sd' '))"

@@ -321,10 +321,21 @@ static void cluster_changes_pools_alone(void **state)
 	assert_string_equal(one, other);
 	assert_non_null(strstr(buf_str(&a), "pool heavy\n  depth = 1\n"));
 	assert_null(strstr(buf_str(&a), "pool here"));
-	assert_non_null(strstr(buf_str(&b), "pool heavy\n  depth = 30\npool here\n  depth = 4\n"));
+	assert_non_null(strstr(buf_str(&b),
+	    "pool heavy\n  depth = 30\npool jobs\n  depth = 80\npool here\n  depth = 4\n"));
+	assert_non_null(strstr(strstr(buf_str(&b), "build a:"), "pool = heavy"));
 	const char *link = strstr(buf_str(&b), "build b:");
 	assert_non_null(strstr(link, "pool = here"));
 	assert_null(strstr(link, "pool = heavy"));
+
+	/* With memory for all, one pool holds every job. */
+	buf_truncate(&b, 0);
+	there.heavy_slots = 80;
+	g->steps[1].kind = STEP_BINDING;
+	ninja_write(&g->plan, "debkit", "cache", &there, &b);
+	assert_null(strstr(buf_str(&b), "pool = heavy"));
+	assert_non_null(strstr(strstr(buf_str(&b), "build a:"), "pool = jobs"));
+	assert_non_null(strstr(strstr(buf_str(&b), "build b:"), "pool = jobs"));
 }
 
 /* A launcher, or a ninja, that says all is well and does nothing. */
