@@ -159,7 +159,7 @@ build_held causal_conv1d_fwd.cu "$work/cache3" "$work/s3"
 ok "an urgent job takes all nodes" srun -p urgent -N2 --mem=8000 sleep 0.1
 until_true sh -c "[ \$(grep -c '^node.*causal_conv1d_fwd.cu' '$work/calls') = 2 ]"
 job=$(squeue -h -t R -o '%i %j' | sed -n 's/ debkit:.*fwd.*//p')
-scontrol update JobId="$job" EndTime=now
+until_true scontrol update JobId="$job" EndTime=now # not within the second of its start
 until_true sh -c "[ \$(grep -c '^node.*causal_conv1d_fwd.cu' '$work/calls') = 3 ]"
 rm "$work/hold/causal_conv1d_fwd.cu"
 ok "a build goes on when jobs are preempted and out of time" held_ends 0
