@@ -73,20 +73,23 @@ const struct lock_entry *lockfile_find(const struct lockfile *l, const char *fil
 	return NULL;
 }
 
-static bool is_wheel_of(const char *file, const char *version, const char *python)
+static enum wheel_fit fit(const char *file, const char *version, const char *python)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	struct wheel_name n;
-	return wheel_name_parse(&a, file, &n) && !strcmp(n.version, version) &&
-	       (!python || wheel_name_has_abi(&n, python));
+	if (!wheel_name_parse(&a, file, &n) || strcmp(n.version, version))
+		return WHEEL_FIT_NONE;
+	return python ? wheel_name_fit(&n, python) : WHEEL_FIT_EXACT;
 }
 
 const struct lock_entry *lockfile_wheel(
     const struct lockfile *l, const char *project, const char *version, const char *python)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (!strcmp(l->v[i].project, project) && is_wheel_of(l->v[i].file, version, python))
-			return &l->v[i];
+	for (int least = WHEEL_FIT_EXACT; least > WHEEL_FIT_NONE; least--)
+		for (size_t i = 0; i < l->n; i++)
+			if (!strcmp(l->v[i].project, project) &&
+			    (int)fit(l->v[i].file, version, python) >= least)
+				return &l->v[i];
 	return NULL;
 }
 

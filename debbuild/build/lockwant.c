@@ -128,7 +128,7 @@ static bool is_wheel(const struct lock_want *w, const struct wheel_name *n)
 {
 	if (strcmp(n->version, w->version))
 		return false;
-	return wheel_name_is_manylinux(n) ? !w->abi || wheel_name_has_abi(n, w->abi)
+	return wheel_name_is_manylinux(n) ? !w->abi || wheel_name_fit(n, w->abi) != WHEEL_FIT_NONE
 					  : w->pure && wheel_name_is_pure(n);
 }
 
@@ -144,12 +144,15 @@ bool lockwant_fits(const struct lock_want *w, const char *project, const char *f
 struct candidate {
 	const struct index_file *file;
 	unsigned build;
+	enum wheel_fit fit;
 };
 
 static bool is_better(const struct candidate *c, const struct candidate *best, const char *pinned)
 {
 	if (!best->file || c->file->yanked != best->file->yanked)
 		return !best->file || best->file->yanked;
+	if (c->fit != best->fit)
+		return c->fit > best->fit;
 	if (c->build != best->build)
 		return c->build > best->build;
 	if (str_eq(best->file->name, pinned) || str_eq(c->file->name, pinned))
@@ -161,14 +164,16 @@ const struct index_file *lockwant_pick(
     const struct lock_want *w, const struct index_files *files, const char *pinned)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
-	struct candidate best = {NULL, 0};
+	struct candidate best = {.file = NULL};
 	for (size_t i = 0; i < files->n; i++) {
 		const struct index_file *f = &files->v[i];
 		struct wheel_name n = {.build = 0};
 		if (w->file ? strcmp(f->name, w->file) != 0
 			    : !wheel_name_parse(&a, f->name, &n) || !is_wheel(w, &n))
 			continue;
-		struct candidate c = {f, n.build};
+		struct candidate c = {.file = f,
+		    .build = n.build,
+		    .fit = w->abi ? wheel_name_fit(&n, w->abi) : WHEEL_FIT_NONE};
 		if (is_better(&c, &best, pinned))
 			best = c;
 	}

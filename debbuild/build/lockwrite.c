@@ -85,7 +85,7 @@ static const struct stanza *pinned(const struct writer *w, const struct lock_wan
 static void keep(struct writer *w, const struct lock_want *want)
 {
 	const struct stanza *s = pinned(w, want);
-	if (s)
+	if (s && !find(w->fresh, w->n_fresh, stanza_get(s, "File")))
 		w->fresh[w->n_fresh++] = *s;
 }
 
@@ -149,6 +149,9 @@ static int set_exports(struct writer *w, struct index *x, const struct lock_entr
 static int add(struct writer *w, const struct lock_want *want, struct index *x,
     const struct index_file *f, struct err *err)
 {
+	/* A wheel of the stable ABI serves several Pythons. */
+	if (find(w->fresh, w->n_fresh, f->name))
+		return 0;
 	const struct stanza *old = find(w->old.v, w->old.n, f->name);
 	struct lock_entry e = {
 	    .file = f->name, .project = want->project, .sha256 = f->sha256, .size = f->size};

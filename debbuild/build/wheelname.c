@@ -27,6 +27,7 @@ bool wheel_name_parse(struct arena *a, const char *file, struct wheel_name *out)
 		return false;
 	*out = (struct wheel_name){.version = arena_strdup(a, v.v[1]),
 	    .build = v.n == 6 ? (unsigned)strtoul(v.v[2], NULL, 10) : 0,
+	    .pythons = tags(a, v.v[v.n - 3]),
 	    .abis = tags(a, v.v[v.n - 2]),
 	    .platforms = tags(a, v.v[v.n - 1])};
 	return true;
@@ -47,9 +48,23 @@ static bool has_tag(char *const *tags, const char *tag)
 	return false;
 }
 
-bool wheel_name_has_abi(const struct wheel_name *n, const char *abi)
+/* "cp311" to 11; 0 for every other Python, a free-threaded one among them. */
+static unsigned minor(const char *tag)
 {
-	return has_tag(n->abis, abi);
+	unsigned long long n = 0;
+	return str_starts(tag, "cp3") && str_parse_u64(tag + strlen("cp3"), 999, &n) == 0
+		   ? (unsigned)n
+		   : 0;
+}
+
+enum wheel_fit wheel_name_fit(const struct wheel_name *n, const char *abi)
+{
+	if (has_tag(n->abis, abi))
+		return WHEEL_FIT_EXACT;
+	for (char **t = n->pythons; has_tag(n->abis, "abi3") && *t; t++)
+		if (minor(*t) && minor(*t) <= minor(abi))
+			return WHEEL_FIT_STABLE;
+	return WHEEL_FIT_NONE;
 }
 
 bool wheel_name_is_manylinux(const struct wheel_name *n)

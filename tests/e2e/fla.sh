@@ -65,12 +65,14 @@ conv_debs() {
 	"$DEBKIT" build --cuda 12.8 --torch 2.10 --python 3.11 --arch 9.0 --unsigned --out "$1"
 }
 
-# fla_debs DIR PROFILE: the packages of FLA with the kernels of a profile of the tests, all $archs.
+# fla_debs DIR PROFILE [CUDA TORCH]: the packages of FLA with the kernels of a profile of the tests,
+# all $archs.
 fla_debs() {
 	rm -rf "$work/templates" && cp -r "$top/templates" "$work/" &&
 		cp "$profiles" "$work/templates/flash-linear-attention/profiles" &&
-		DEBKIT_TEMPLATES=$work/templates "$DEBKIT" build --cuda 12.8 --torch 2.10 --profile "$2" \
-			--recipe flash-linear-attention --arch "$(dotted $archs)" --unsigned --out "$1"
+		DEBKIT_TEMPLATES=$work/templates "$DEBKIT" build --cuda "${3:-12.8}" --torch "${4:-2.10}" \
+			--profile "$2" --recipe flash-linear-attention --arch "$(dotted $archs)" --unsigned \
+			--out "$1"
 }
 
 # install_debs ROOT DEBS: by apt, with all that they depend on.
@@ -106,3 +108,10 @@ on_gpu_with() {
 		LD_LIBRARY_PATH=/gpu STUB_GPU_CC=$cc STUB_GPU_LOG=/tmp/gpu.log $gpu_env "$@"
 }
 gpu_env=
+
+# sealed COMMAND...: with $root read-only, and its /tmp without exec.
+sealed() {
+	unshare -m bash -c 'root=$1 && shift && mount --rbind "$root" "$root" &&
+		mount -o remount,ro,bind "$root" && mount -t tmpfs -o noexec tmpfs "$root/tmp" &&
+		exec "$@"' bash "$root" "$@"
+}

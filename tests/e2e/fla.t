@@ -188,11 +188,6 @@ ok "with an unwritable home" with HOME=/proc try
 ok "all from the store" says hits=1 misses=0
 ok "with HOME=/" with HOME=/ try
 ok "all from the store, too" says hits=1 misses=0
-sealed() { # the root read-only, /tmp without exec
-	unshare -m bash -c 'root=$1 && shift && mount --rbind "$root" "$root" &&
-		mount -o remount,ro,bind "$root" && mount -t tmpfs -o noexec tmpfs "$root/tmp" &&
-		exec "$@"' bash "$root" "$@"
-}
 readonly_call() {
 	on_gpu_with sealed "$first" "$root" $python /tests/calls.py forward 77 >"$work/out" 2>&1
 }

@@ -196,6 +196,12 @@ int cuCtxSynchronize(void)
 	return OK;
 }
 
+int cuStreamIsCapturing(void *stream, int *status)
+{
+	*status = 0;
+	return 0;
+}
+
 int cuGetErrorString(int error, const char **text)
 {
 	static char line[64];

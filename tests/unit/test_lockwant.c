@@ -18,8 +18,8 @@ static void wheel_names(void **state)
 	assert_true(wheel_name_parse(&u->a, "torch-2.11.0+cu128-cp313-cp313t" LINUX, &n));
 	assert_string_equal(n.version, "2.11.0+cu128");
 	assert_int_equal(n.build, 0);
-	assert_true(wheel_name_has_abi(&n, "cp313t"));
-	assert_false(wheel_name_has_abi(&n, "cp313"));
+	assert_int_equal(wheel_name_fit(&n, "cp313t"), WHEEL_FIT_EXACT);
+	assert_int_equal(wheel_name_fit(&n, "cp313"), WHEEL_FIT_NONE);
 	assert_true(wheel_name_is_manylinux(&n));
 	assert_true(wheel_name_parse(&u->a, "a-1-12b-py3-none-manylinux1_i686.win32.whl", &n));
 	assert_int_equal(n.build, 12);
@@ -28,6 +28,14 @@ static void wheel_names(void **state)
 	assert_true(wheel_name_parse(&u->a, "a-1-py2.py3-none-any.whl", &n));
 	assert_true(wheel_name_is_pure(&n));
 	assert_false(wheel_name_is_manylinux(&n));
+	assert_true(wheel_name_parse(&u->a, "triton-3.9.0-cp312-abi3" LINUX, &n));
+	assert_int_equal(wheel_name_fit(&n, "cp311"), WHEEL_FIT_NONE);
+	assert_int_equal(wheel_name_fit(&n, "cp312"), WHEEL_FIT_STABLE);
+	assert_int_equal(wheel_name_fit(&n, "cp314"), WHEEL_FIT_STABLE);
+	assert_int_equal(wheel_name_fit(&n, "cp314t"), WHEEL_FIT_NONE);
+	assert_int_equal(wheel_name_fit(&n, "cp27"), WHEEL_FIT_NONE);
+	assert_true(wheel_name_parse(&u->a, "a-1-cp39-abi3" LINUX, &n));
+	assert_int_equal(wheel_name_fit(&n, "cp310"), WHEEL_FIT_STABLE);
 	assert_string_equal(wheel_abi(&u->a, "3.11"), "cp311");
 	static const char *const bad[] = {
 	    "a-1.tar.gz", "a-1-py3-none.whl", "a-1-2-3-py3-none-any-x.whl", ".whl", ""};
@@ -113,6 +121,15 @@ static void newest_build_is_picked(void **state)
 	assert_null(pick(&want, names, NULL, NULL));
 }
 
+static void own_abi_goes_before_the_stable_one(void **state)
+{
+	struct lock_want want = {.project = "x", .version = "1", .abi = "cp313"};
+	const char *const names[] = {
+	    "x-1-cp313-cp313" LINUX, "x-1-7-cp312-abi3" LINUX, "x-1-cp314-abi3" LINUX, NULL};
+	assert_string_equal(pick(&want, names, NULL, names[1]), names[0]);
+	assert_string_equal(pick(&want, names + 1, NULL, NULL), names[1]);
+}
+
 static void pinned_one_of_equals_stays(void **state)
 {
 	struct lock_want want = {.project = "x", .version = "1"};
@@ -182,6 +199,7 @@ int main(void)
 	    CASE(wants_of_kernels),
 	    CASE(pure_wheels_are_picked),
 	    CASE(newest_build_is_picked),
+	    CASE(own_abi_goes_before_the_stable_one),
 	    CASE(pinned_one_of_equals_stays),
 	    CASE(source_is_picked_by_name),
 	    CASE(pythons_of_an_index),

@@ -9,7 +9,7 @@ import inspect
 
 # Releases whose compile(), cache and launcher were read and whose keys were proved. Not 3.4:
 # flash-linear-attention 0.6.0 cannot be imported with it (it wants what Gluon got later).
-KNOWN = ("3.5.1", "3.6.0", "3.7.1")
+KNOWN = ("3.5.1", "3.6.0", "3.7.1", "3.8.0", "3.9.0")
 
 # File by file as triton_key() goes; True: walk the folder, False: one file.
 PARTS = (

@@ -59,6 +59,15 @@ def forward(shape, length):
 
 
 @torch.no_grad()
+def decode(shape, length):
+    """A token after such a prompt, which is not computed."""
+    state = torch.zeros(shape.batch, shape.values, SIZE, SIZE, device="cuda")
+    out, _ = fused_recurrent_gated_delta_rule(**shape.inputs(length), initial_state=state,
+                                              output_final_state=True, **NORMALIZE)
+    shape.norm(out)
+
+
+@torch.no_grad()
 def fresh(shape, length):
     """Prompts without a state before them, and a token; a state is kept or not."""
     for kept in (False, True):
@@ -95,7 +104,8 @@ def varlen_backward(shape, length):
 
 
 def main():
-    calls = {call.__name__: call for call in (forward, fresh, varlen, backward, varlen_backward)}
+    calls = {call.__name__: call
+             for call in (forward, decode, fresh, varlen, backward, varlen_backward)}
     parser = argparse.ArgumentParser()
     parser.add_argument("call", choices=calls)
     parser.add_argument("lengths", nargs="+", type=int)
