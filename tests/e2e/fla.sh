@@ -115,3 +115,35 @@ sealed() {
 		mount -o remount,ro,bind "$root" && mount -t tmpfs -o noexec tmpfs "$root/tmp" &&
 		exec "$@"' bash "$root" "$@"
 }
+
+# gpu ARCH COMMAND...: on the stub GPU in $root; what it prints is in $work/out and what the GPU
+# saw in $root/tmp/gpu.log.
+gpu() {
+	rm -f "$root/tmp/gpu.log"
+	on_gpu "$1" "$root" "${@:2}" >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+}
+
+# traced ARCH COMMAND...: the same; the programs that were started are in $work/trace.
+traced() {
+	rm -f "$root/tmp/gpu.log"
+	on_gpu_with "strace -f -qq -e trace=execve -o $work/trace" "$1" "$root" "${@:2}" \
+		>"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+}
+
+# says NAME=VALUE...: so stands it in the JSON line that ends $work/out.
+says() {
+	python3 - "$work/out" "$@" <<'END'
+import json, sys
+last = json.loads(open(sys.argv[1]).read().splitlines()[-1])
+for want in sys.argv[2:]:
+    name, _, value = want.partition("=")
+    assert str(last[name]) == value, f"{name} is {last[name]}, not {value}: {last}"
+END
+}
+
+# The programs that ran, without Python itself: ldconfig and ptxas --version may be among them.
+only_harmless() {
+	grep -a 'execve("' "$work/trace" | grep -av 'ENOENT' | tail -n +2 >"$work/ran"
+	! grep -v -e 'execve("\(/usr\)\?/bin/env"' -e 'execve("/venv/bin/python"' \
+		-e '/ldconfig", \[.*"-p"\]' -e '/ptxas[^"]*", \[.*"--version"\]' "$work/ran"
+}
