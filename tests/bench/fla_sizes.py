@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""What each profile and GPU arch of FLA's kernels weighs, as a table in Markdown.
+
+fla_sizes.py FILE.kernels...: what `debkit build` leaves in OUT/work/flash-linear-attention-*/triton-*/
+"""
+import collections
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "../../templates/flash-linear-attention/kernels"))
+import merge
+
+
+def row(name, archs):
+    kernels = sum(len(arch.kernels) for arch in archs)
+    raw = sum(len(cubin) for arch in archs for cubin in arch.cubins.values())
+    packed = sum(len(part) for arch in archs for part in arch.pack()[:2])
+    cubins = sum(len(arch.cubins) for arch in archs)
+    print(f"| {name} | {kernels} | {cubins} | {raw / 1e6:.1f} | {packed / 1e6:.2f} |", flush=True)
+
+
+def main():
+    whole = collections.defaultdict(merge.Arch)
+    print("| profile, arch | kernels | cubins | cubins, MB | packed, MB |\n|---|---|---|---|---|")
+    for path in sys.argv[1:]:
+        alone = merge.Arch()
+        index, cubins = merge.read(path, merge_triton(path))
+        for arch in (alone, whole[index["arch"]]):
+            arch.add(index, cubins)
+        row(f"{index['profile']}, {merge.dotted(index['arch'])}", [alone])
+    for number, arch in sorted(whole.items()):
+        row(f"all, {merge.dotted(number)}", [arch])
+    row("all", list(whole.values()))
+
+
+def merge_triton(path):
+    """triton-3.6.0/NAME.kernels -> 3.6.0"""
+    return os.path.basename(os.path.dirname(os.path.abspath(path)))[len("triton-"):]
+
+
+if __name__ == "__main__":
+    main()
