@@ -77,20 +77,26 @@ static enum wheel_fit fit(const char *file, const char *version, const char *pyt
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	struct wheel_name n;
-	if (!wheel_name_parse(&a, file, &n) || strcmp(n.version, version))
-		return WHEEL_FIT_NONE;
-	return python ? wheel_name_fit(&n, python) : WHEEL_FIT_EXACT;
+	return wheel_name_parse(&a, file, &n) && !strcmp(n.version, version)
+		   ? wheel_name_fit(&n, python)
+		   : WHEEL_FIT_NONE;
 }
 
 const struct lock_entry *lockfile_wheel(
     const struct lockfile *l, const char *project, const char *version, const char *python)
 {
-	for (int least = WHEEL_FIT_EXACT; least > WHEEL_FIT_NONE; least--)
-		for (size_t i = 0; i < l->n; i++)
-			if (!strcmp(l->v[i].project, project) &&
-			    (int)fit(l->v[i].file, version, python) >= least)
-				return &l->v[i];
-	return NULL;
+	const struct lock_entry *best = NULL;
+	enum wheel_fit most = WHEEL_FIT_NONE;
+	for (size_t i = 0; i < l->n && most < WHEEL_FIT_EXACT; i++) {
+		if (strcmp(l->v[i].project, project))
+			continue;
+		enum wheel_fit here = fit(l->v[i].file, version, python);
+		if (here > most) {
+			best = &l->v[i];
+			most = here;
+		}
+	}
+	return best;
 }
 
 const char *lockfile_torch_version(struct arena *a, const struct torch_release *t)

@@ -124,21 +124,25 @@ void lockwant_make(struct arena *a, const struct recipe *recipes, size_t n_recip
 			add_triton_recipe(a, &recipes[i], m, out);
 }
 
-static bool is_wheel(const struct lock_want *w, const struct wheel_name *n)
+/* name gets the parts of a wheel's name. */
+static enum wheel_fit fit(
+    struct arena *a, const struct lock_want *w, const char *file, struct wheel_name *name)
 {
-	if (strcmp(n->version, w->version))
-		return false;
-	return wheel_name_is_manylinux(n) ? !w->abi || wheel_name_fit(n, w->abi) != WHEEL_FIT_NONE
-					  : w->pure && wheel_name_is_pure(n);
+	*name = (struct wheel_name){.build = 0};
+	if (w->file)
+		return strcmp(file, w->file) ? WHEEL_FIT_NONE : WHEEL_FIT_EXACT;
+	if (!wheel_name_parse(a, file, name) || strcmp(name->version, w->version))
+		return WHEEL_FIT_NONE;
+	if (wheel_name_is_manylinux(name))
+		return wheel_name_fit(name, w->abi);
+	return w->pure && wheel_name_is_pure(name) ? WHEEL_FIT_EXACT : WHEEL_FIT_NONE;
 }
 
 bool lockwant_fits(const struct lock_want *w, const char *project, const char *file)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	struct wheel_name n;
-	if (strcmp(project, w->project))
-		return false;
-	return w->file ? !strcmp(file, w->file) : wheel_name_parse(&a, file, &n) && is_wheel(w, &n);
+	return !strcmp(project, w->project) && fit(&a, w, file, &n) != WHEEL_FIT_NONE;
 }
 
 struct candidate {
@@ -167,13 +171,11 @@ const struct index_file *lockwant_pick(
 	struct candidate best = {.file = NULL};
 	for (size_t i = 0; i < files->n; i++) {
 		const struct index_file *f = &files->v[i];
-		struct wheel_name n = {.build = 0};
-		if (w->file ? strcmp(f->name, w->file) != 0
-			    : !wheel_name_parse(&a, f->name, &n) || !is_wheel(w, &n))
+		struct wheel_name n;
+		struct candidate c = {.file = f, .fit = fit(&a, w, f->name, &n)};
+		if (c.fit == WHEEL_FIT_NONE)
 			continue;
-		struct candidate c = {.file = f,
-		    .build = n.build,
-		    .fit = w->abi ? wheel_name_fit(&n, w->abi) : WHEEL_FIT_NONE};
+		c.build = n.build;
 		if (is_better(&c, &best, pinned))
 			best = c;
 	}
@@ -192,7 +194,7 @@ void lockwant_pythons(const struct lock_want *w, const struct index_files *files
 	any.abi = NULL;
 	for (size_t i = 0; i < files->n; i++) {
 		struct wheel_name n;
-		if (!wheel_name_parse(&a, files->v[i].name, &n) || !is_wheel(&any, &n))
+		if (fit(&a, &any, files->v[i].name, &n) == WHEEL_FIT_NONE)
 			continue;
 		for (char **t = n.abis; *t; t++)
 			if (str_starts(*t, "cp") && strlen(*t) > 3 &&

@@ -59,7 +59,7 @@ static unsigned minor(const char *tag)
 
 enum wheel_fit wheel_name_fit(const struct wheel_name *n, const char *abi)
 {
-	if (has_tag(n->abis, abi))
+	if (!abi || has_tag(n->abis, abi))
 		return WHEEL_FIT_EXACT;
 	for (char **t = n->pythons; has_tag(n->abis, "abi3") && *t; t++)
 		if (minor(*t) && minor(*t) <= minor(abi))

@@ -20,7 +20,7 @@ enum wheel_fit {
 	WHEEL_FIT_STABLE, /* by the stable ABI (abi3) of this CPython or of an older one */
 	WHEEL_FIT_EXACT
 };
-/* abi is that of a CPython 3 ("cp311"). */
+/* abi is that of a CPython 3 ("cp311"); NULL: any will do. */
 enum wheel_fit wheel_name_fit(const struct wheel_name *n, const char *abi) _must_check_;
 /* True for the platforms of glibc on x86_64. */
 bool wheel_name_is_manylinux(const struct wheel_name *n) _must_check_;
