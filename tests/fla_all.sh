@@ -8,7 +8,6 @@
 . "$top/tests/e2e/root.sh"
 . "$top/tests/e2e/fla.sh"
 trap 'umount_root; cleanup' EXIT
-set -o pipefail
 root=$work/root
 kernels_deb=$(ls "${DEBS:?name the folder of the packages}"/python3-flash-linear-attention-cu128_*.deb) || exit
 field() { dpkg-deb -f "$kernels_deb" "$1"; }
@@ -22,19 +21,15 @@ heads() {
 # calls ARGUMENT...: in a process of its own; nothing may be compiled, and no program may run but
 # ptxas --version and ldconfig.
 calls() {
-	traced "$arch" /venv/bin/python /tests/calls.py "$@" && only_harmless &&
-		says compiles=0 misses=0 stub_misses=0
+	traced "$arch" /venv/bin/python /tests/calls.py "$@" && only_harmless && all_stored 1
 }
 
 # model TRANSFORMERS: a random Qwen3.5 of these heads.
 model() {
-	gpu_env="PYTHONPATH=/tests/transformers-$1 HEADS=$heads"
-	traced "$arch" /venv/bin/python /tests/model.py && only_harmless &&
+	with "PYTHONPATH=/tests/transformers-$1 HEADS=$heads" \
+		traced "$arch" /venv/bin/python /tests/model.py && only_harmless &&
 		says compiled=[] misses=0 stub_misses=0 chunk_gated_delta_rule=fla \
 			recurrent_gated_delta_rule=fla causal_conv1d_fn=causal_conv1d
-	local rc=$?
-	gpu_env=
-	return $rc
 }
 
 ok "torch, Triton, FLA and transformers" fla_wheels

@@ -12,11 +12,15 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 import merge
 
 
-def row(name, archs):
-    kernels = sum(len(arch.kernels) for arch in archs)
-    raw = sum(len(cubin) for arch in archs for cubin in arch.cubins.values())
-    packed = sum(len(part) for arch in archs for part in arch.pack()[:2])
-    cubins = sum(len(arch.cubins) for arch in archs)
+def weigh(arch):
+    """(kernels, cubins, bytes of cubins, bytes packed)"""
+    pack, index, _ = arch.pack()
+    return (len(arch.kernels), len(arch.cubins), sum(map(len, arch.cubins.values())),
+            len(pack) + len(index))
+
+
+def row(name, weights):
+    kernels, cubins, raw, packed = weights
     print(f"| {name} | {kernels} | {cubins} | {raw / 1e6:.1f} | {packed / 1e6:.2f} |", flush=True)
 
 
@@ -28,10 +32,11 @@ def main():
         index, cubins = merge.read(path, merge_triton(path))
         for arch in (alone, whole[index["arch"]]):
             arch.add(index, cubins)
-        row(f"{index['profile']}, {merge.dotted(index['arch'])}", [alone])
-    for number, arch in sorted(whole.items()):
-        row(f"all, {merge.dotted(number)}", [arch])
-    row("all", list(whole.values()))
+        row(f"{index['profile']}, {merge.dotted(index['arch'])}", weigh(alone))
+    weights = {number: weigh(arch) for number, arch in sorted(whole.items())}
+    for number, values in weights.items():
+        row(f"all, {merge.dotted(number)}", values)
+    row("all", map(sum, zip(*weights.values())))
 
 
 def merge_triton(path):

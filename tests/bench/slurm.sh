@@ -63,7 +63,7 @@ echo "  an edge costs $(awk "BEGIN { printf \"%.3f\", $job - $bare }") s beyond 
 # wall OUT: seconds from the first step's start to the last one's end, by ninja's log.
 wall() {
 	awk '!/^#/ { if (!n++ || $1 < from) from = $1; if ($2 > to) to = $2 }
-		END { printf "%.1f", (to - from) / 1000 }' "$1"/work/*/.ninja_log
+		END { printf "%.1f\n", (to - from) / 1000 }' "$1"/work/*/.ninja_log
 }
 # simulate CACHE: seconds.
 simulate() {
@@ -85,7 +85,6 @@ for n in $(seq "$builds"); do
 	build "local$n"
 	simulate "local$n.cache" >>from_here
 	wall "local$n" >>took_here
-	echo >>took_here
 	build "slurm$n" --launcher slurm
 	simulate "slurm$n.cache" >>from_jobs
 	took=$(wall "slurm$n")

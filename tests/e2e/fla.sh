@@ -95,6 +95,7 @@ lay_torch() {
 	cp -al "$fla"/transformers-* "$1/tests/"
 }
 
+home=/root # in the roots
 # on_gpu ARCH ROOT COMMAND...: in the root, on the stub GPU; $gpu_env holds more of the environment.
 on_gpu() {
 	on_gpu_with "" "$@"
@@ -104,7 +105,7 @@ on_gpu() {
 on_gpu_with() {
 	local under=$1 cc=$(($2 / 10)).$(($2 % 10)) root=$3
 	shift 3
-	$under chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+	$under chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=$home LC_ALL=C.UTF-8 \
 		LD_LIBRARY_PATH=/gpu STUB_GPU_CC=$cc STUB_GPU_LOG=/tmp/gpu.log $gpu_env "$@"
 }
 gpu_env=
@@ -116,19 +117,21 @@ sealed() {
 		exec "$@"' bash "$root" "$@"
 }
 
-# gpu ARCH COMMAND...: on the stub GPU in $root; what it prints is in $work/out and what the GPU
-# saw in $root/tmp/gpu.log.
-gpu() {
-	rm -f "$root/tmp/gpu.log"
-	on_gpu "$1" "$root" "${@:2}" >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+# with ENVIRONMENT COMMAND...: the command with that as $gpu_env.
+with() {
+	(gpu_env=$1 && "${@:2}")
 }
 
-# traced ARCH COMMAND...: the same; the programs that were started are in $work/trace.
-traced() {
+# gpu_under PROGRAM ARCH COMMAND...: on the stub GPU in $root; what it prints is in $work/out and
+# what the GPU saw in $root/tmp/gpu.log.
+gpu_under() {
 	rm -f "$root/tmp/gpu.log"
-	on_gpu_with "strace -f -qq -e trace=execve -o $work/trace" "$1" "$root" "${@:2}" \
-		>"$work/out" 2>&1 || { cat "$work/out"; return 1; }
+	on_gpu_with "$1" "$2" "$root" "${@:3}" >"$work/out" 2>&1 || { cat "$work/out"; return 1; }
 }
+gpu() { gpu_under "" "$@"; }
+
+# traced ARCH COMMAND...: the same; the programs that were started are in $work/trace.
+traced() { gpu_under "strace -f -qq -e trace=execve -o $work/trace" "$@"; }
 
 # says NAME=VALUE...: so stands it in the JSON line that ends $work/out.
 says() {
@@ -139,6 +142,21 @@ for want in sys.argv[2:]:
     name, _, value = want.partition("=")
     assert str(last[name]) == value, f"{name} is {last[name]}, not {value}: {last}"
 END
+}
+
+# all_stored LEAST: so many kernels at least came from the store, and nothing was compiled.
+all_stored() {
+	says compiles=0 misses=0 stub_misses=0 && tail -n 1 "$work/out" | python3 -c "import json, sys
+hits = json.load(sys.stdin)['hits']
+assert hits >= $1, f'{hits} from the store'"
+}
+
+# What Triton keeps for the user, who is root in $root.
+clean_home() {
+	rm -rf "$root$home/.triton"
+}
+only_choices() { # of configurations
+	! find "$root$home/.triton" -type f ! -name '*.autotune.json' | grep .
 }
 
 # The programs that ran, without Python itself: ldconfig and ptxas --version may be among them.

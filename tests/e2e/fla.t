@@ -20,7 +20,6 @@ forward="chunk_fwd_kernel_o chunk_gated_delta_rule_fwd_kernel_h_blockdim64
 	fused_recurrent_gated_delta_rule_fwd_kernel l2norm_fwd_kernel layer_norm_gated_fwd_kernel
 	recompute_w_u_fwd_kernel"
 
-clean_home() { rm -rf "$root/root/.triton"; }
 warns() {
 	[ "$(grep -c 'RuntimeWarning: debkit:' "$work/out")" = 1 ] &&
 		grep -E "RuntimeWarning: debkit: $1" "$work/out"
@@ -120,7 +119,6 @@ for arch in $archs; do
 done
 
 # What is the same on every GPU: one call that needs one kernel.
-with() { (gpu_env=$1 && "${@:2}"); }
 hit='^debkit-triton: hit: fused_recurrent_gated_delta_rule_fwd_kernel .*H=16 HV=32'
 ok "one call with DEBKIT_TRITON_DEBUG=1" with DEBKIT_TRITON_DEBUG=1 try
 ok "prints the hit and its constants" grep -E "$hit" "$work/out"
@@ -140,9 +138,8 @@ ok "the cubin of another arch is refused as on a GPU" other_arch
 clean_home
 gpu "$first" $python /tests/calls.py forward 77
 ok "the choice of configurations is remembered" \
-	sh -c "test \$(find '$root/root/.triton' -name '*.autotune.json' | wc -l) -ge 6"
-ok "nothing else is in the user's cache" \
-	sh -c "! find '$root/root/.triton' -type f ! -name '*.autotune.json' | grep ."
+	sh -c "test \$(find '$root$home/.triton' -name '*.autotune.json' | wc -l) -ge 6"
+ok "nothing else is in the user's cache" only_choices
 before=$(grep -c '^LAUNCH' "$root/tmp/gpu.log")
 gpu "$first" $python /tests/calls.py forward 77
 after=$(grep -c '^LAUNCH' "$root/tmp/gpu.log")
@@ -156,10 +153,8 @@ ok "with an unwritable home" with HOME=/proc try
 ok "all from the store" says hits=1 misses=0
 ok "with HOME=/" with HOME=/ try
 ok "all from the store, too" says hits=1 misses=0
-readonly_call() {
-	on_gpu_with sealed "$first" "$root" $python /tests/calls.py forward 77 >"$work/out" 2>&1
-}
-ok "in a root that is read-only, with a noexec /tmp" readonly_call
+ok "in a root that is read-only, with a noexec /tmp" \
+	gpu_under sealed "$first" $python /tests/calls.py forward 77
 ok "all from the store again" says compiles=0 misses=0 stub_misses=0
 many() {
 	local i pids=()

@@ -156,8 +156,9 @@ def make_manager(base, knobs):
             return group
 
         def put(self, data, filename, binary=True):
-            if filename.endswith(".so") and hashlib.sha256(data).hexdigest() in _handed:
-                return _handed[hashlib.sha256(data).hexdigest()]
+            handed = filename.endswith(".so") and _handed.get(hashlib.sha256(data).hexdigest())
+            if handed:
+                return handed
             try:
                 os.makedirs(self.cache_dir, exist_ok=True)
                 return super().put(data, filename, binary=binary)
