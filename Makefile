@@ -34,11 +34,10 @@ PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS_$(CONFIG)) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
 ALL_LDFLAGS = $(LDFLAGS_$(CONFIG)) $(LDFLAGS)
 
-LIB_SRC := $(wildcard debbuild/base/*.c debbuild/deb/*.c debbuild/sign/*.c debbuild/build/*.c \
-	debbuild/probe/*.c repo/*.c)
-CMD_SRC := $(filter-out %/commands_small.c,$(wildcard debbuild/cmd/*.c))
+LIB_SRC := $(wildcard lib/*/*.c debbuild/*/*.c repo/*/*.c doctor/*.c)
+CMD_SRC := $(filter-out %/commands_small.c,$(wildcard cmd/*.c))
 # The program of the package debkit: of the commands, those that a container needs.
-SMALL_SRC := $(addprefix debbuild/cmd/,main.c commands_small.c cmd_doctor.c cmd_enable.c \
+SMALL_SRC := $(addprefix cmd/,main.c commands_small.c cmd_doctor.c cmd_enable.c \
 	cmd_inspect.c cmd_verify.c doctor_print.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)

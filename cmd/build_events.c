@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "../base/log.h"
+#include "../lib/base/log.h"
 
 static void on_note(void *arg, const char *text)
 {

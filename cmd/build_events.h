@@ -1,5 +1,5 @@
 /* What a build says on standard error. */
 #pragma once
-#include "../build/pipeline.h"
+#include "../debbuild/make/pipeline.h"
 
 extern const struct pipeline_events build_events;

@@ -1,8 +1,8 @@
 #include "build_opts.h"
 
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../base/xalloc.h"
+#include "../lib/base/err.h"
+#include "../lib/base/path.h"
+#include "../lib/base/xalloc.h"
 
 static const char usual[] = "causal-conv1d";
 

@@ -1,7 +1,7 @@
 /* The options that `debkit build` and `debkit plan` share: which part of the matrix. */
 #pragma once
-#include "../base/opt.h"
-#include "../build/pipeline.h"
+#include "../lib/base/opt.h"
+#include "../debbuild/make/pipeline.h"
 
 struct build_opts {
 	const char *cuda, *toolchain, *sign_key, *repo_url;

@@ -1,7 +1,7 @@
 #include "cells_opts.h"
 
-#include "../base/arena.h"
-#include "../base/path.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/path.h"
 
 int cells_opts_load(
     struct arena *a, const struct cells_opts *o, struct cells_source *s, struct err *err)

@@ -1,11 +1,11 @@
 /* What `debkit matrix` and `debkit why` share: where the facts come from. */
 #pragma once
-#include "../build/built.h"
-#include "../build/cells.h"
-#include "../build/lockfile.h"
-#include "../build/matrix.h"
-#include "../build/recipe.h"
-#include "../build/states.h"
+#include "../debbuild/cells/built.h"
+#include "../debbuild/cells/cells.h"
+#include "../debbuild/data/lockfile.h"
+#include "../debbuild/data/matrix.h"
+#include "../debbuild/data/recipe.h"
+#include "../debbuild/data/states.h"
 
 struct err;
 

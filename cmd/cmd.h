@@ -10,9 +10,9 @@
  *		opts, 1, SIZE_MAX, run};
  */
 #pragma once
-#include "../base/compat.h"
-#include "../base/opt.h"
-#include "../base/strv.h"
+#include "../lib/base/compat.h"
+#include "../lib/base/opt.h"
+#include "../lib/base/strv.h"
 #include <stdint.h>
 
 struct err;

@@ -1,15 +1,15 @@
 /* debkit abi: has an extension every symbol, and where? */
 #include <stdio.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/log.h"
-#include "../base/path.h"
-#include "../build/abi_objects.h"
-#include "../build/abi_report.h"
-#include "../build/lockfile.h"
-#include "../build/matrix.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/buf.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
+#include "../lib/base/path.h"
+#include "../debbuild/abi/abi_objects.h"
+#include "../debbuild/abi/abi_report.h"
+#include "../debbuild/data/lockfile.h"
+#include "../debbuild/data/matrix.h"
 #include "cmd.h"
 
 #define TEXT_MAX ((size_t)64 << 20)

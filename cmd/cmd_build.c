@@ -1,10 +1,10 @@
 /* debkit build: the main job. */
 #include <stdio.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/log.h"
-#include "../build/pack.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
+#include "../debbuild/make/pack.h"
 #include "build_events.h"
 #include "build_opts.h"
 #include "cmd.h"

@@ -1,8 +1,8 @@
-#include "../../repo/bundle.h"
-#include "../base/err.h"
-#include "../base/log.h"
-#include "../base/path.h"
-#include "../base/xalloc.h"
+#include "../repo/bundle/bundle.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
+#include "../lib/base/path.h"
+#include "../lib/base/xalloc.h"
 #include "cmd.h"
 #include "repo_opts.h"
 

@@ -1,8 +1,8 @@
 #include <stdio.h>
 
-#include "../../repo/edit.h"
-#include "../base/err.h"
-#include "../base/log.h"
+#include "../repo/change/edit.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
 #include "cmd.h"
 #include "repo_opts.h"
 #include "repo_pages.h"

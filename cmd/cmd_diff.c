@@ -1,7 +1,7 @@
 #include <stdio.h>
 
-#include "../../repo/list.h"
-#include "../base/err.h"
+#include "../repo/change/list.h"
+#include "../lib/base/err.h"
 #include "cmd.h"
 #include "repo_opts.h"
 

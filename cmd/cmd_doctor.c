@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../probe/deep.h"
-#include "../probe/machine.h"
-#include "../probe/probe.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/buf.h"
+#include "../lib/base/err.h"
+#include "../lib/base/path.h"
+#include "../doctor/deep.h"
+#include "../doctor/machine.h"
+#include "../doctor/probe.h"
 #include "cmd.h"
 #include "doctor_print.h"
 

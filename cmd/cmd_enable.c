@@ -4,15 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/log.h"
-#include "../base/outfile.h"
-#include "../base/path.h"
-#include "../probe/machine.h"
-#include "../probe/probe.h"
-#include "../probe/python.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/buf.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
+#include "../lib/base/outfile.h"
+#include "../lib/base/path.h"
+#include "../doctor/machine.h"
+#include "../doctor/probe.h"
+#include "../doctor/python.h"
 #include "cmd.h"
 #include "doctor_print.h"
 

@@ -1,10 +1,10 @@
 /* debkit inspect: what the binaries of a package really say. */
 #include <stdio.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../deb/inspect.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/err.h"
+#include "../lib/base/intr.h"
+#include "../lib/deb/inspect.h"
 #include "cmd.h"
 
 static void show(const char *name, const char *value)

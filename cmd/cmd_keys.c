@@ -3,16 +3,16 @@
 #include <string.h>
 #include <time.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/log.h"
-#include "../base/outfile.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../sign/debsig.h"
-#include "../sign/keyring.h"
-#include "../sign/rotate.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/buf.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
+#include "../lib/base/outfile.h"
+#include "../lib/base/path.h"
+#include "../lib/base/strv.h"
+#include "../lib/sign/debsig.h"
+#include "../lib/sign/keyring.h"
+#include "../lib/sign/rotate.h"
 #include "cmd.h"
 
 #define KEY_MAX	    ((size_t)16 << 20)

@@ -1,8 +1,8 @@
 #include <stdio.h>
 
-#include "../../repo/list.h"
-#include "../base/clock.h"
-#include "../base/err.h"
+#include "../repo/change/list.h"
+#include "../lib/base/clock.h"
+#include "../lib/base/err.h"
 #include "cmd.h"
 #include "repo_opts.h"
 

@@ -1,10 +1,10 @@
 /* debkit lock: pin what the package indexes have now. */
 #include <stdio.h>
 
-#include "../base/err.h"
-#include "../base/log.h"
-#include "../base/path.h"
-#include "../build/lockwrite.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
+#include "../lib/base/path.h"
+#include "../debbuild/lock/lockwrite.h"
 #include "cmd.h"
 
 static const char *cuda;

@@ -1,11 +1,11 @@
 /* debkit matrix: every cell and its state. */
 #include <stdio.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../build/states.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/buf.h"
+#include "../lib/base/err.h"
+#include "../lib/base/path.h"
+#include "../debbuild/data/states.h"
 #include "cells_opts.h"
 #include "cmd.h"
 

@@ -1,12 +1,12 @@
 /* debkit plan: what a build would fetch, run and pack. */
 #include <stdio.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../base/xalloc.h"
-#include "../build/cost.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/buf.h"
+#include "../lib/base/err.h"
+#include "../lib/base/path.h"
+#include "../lib/base/xalloc.h"
+#include "../debbuild/plan/cost.h"
 #include "build_opts.h"
 #include "cmd.h"
 

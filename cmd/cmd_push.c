@@ -1,6 +1,6 @@
-#include "../../repo/push.h"
-#include "../base/err.h"
-#include "../base/log.h"
+#include "../repo/serve/push.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
 #include "cmd.h"
 #include "repo_opts.h"
 

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/log.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "../build/rebuild.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
+#include "../lib/base/path.h"
+#include "../lib/base/strv.h"
+#include "../lib/base/xalloc.h"
+#include "../debbuild/make/rebuild.h"
 #include "build_events.h"
 #include "cells_opts.h"
 #include "cmd.h"

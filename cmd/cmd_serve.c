@@ -1,10 +1,10 @@
 #include <stdio.h>
 
-#include "../../repo/serve.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/log.h"
-#include "../base/path.h"
+#include "../repo/serve/serve.h"
+#include "../lib/base/buf.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
+#include "../lib/base/path.h"
 #include "cmd.h"
 
 static const char *root, *address = "8080", *path;

@@ -1,10 +1,10 @@
 /* debkit sign: puts a signature into packages. */
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/log.h"
-#include "../base/path.h"
-#include "../sign/debsig.h"
-#include "../sign/keyring.h"
+#include "../lib/base/err.h"
+#include "../lib/base/intr.h"
+#include "../lib/base/log.h"
+#include "../lib/base/path.h"
+#include "../lib/sign/debsig.h"
+#include "../lib/sign/keyring.h"
 #include "cmd.h"
 
 static const char *sign_key;

@@ -1,6 +1,6 @@
 /* debkit site: the repository's web pages. */
-#include "../base/err.h"
-#include "../base/log.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
 #include "cmd.h"
 #include "repo_opts.h"
 #include "repo_pages.h"

@@ -1,9 +1,9 @@
 /* debkit step: one step of a build graph, as ninja runs it. */
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/proc.h"
-#include "../build/slurm_job.h"
-#include "../build/step.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/err.h"
+#include "../lib/base/proc.h"
+#include "../debbuild/make/slurm_job.h"
+#include "../debbuild/make/step.h"
 #include "cmd.h"
 
 static const char *cache, *key, *name, *output;

@@ -1,13 +1,13 @@
 /* debkit toolchain: nvcc from NVIDIA's apt repository, without root. */
 #include <stdio.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/log.h"
-#include "../base/path.h"
-#include "../base/xalloc.h"
-#include "../build/nvidia.h"
-#include "../build/toolchain.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
+#include "../lib/base/path.h"
+#include "../lib/base/xalloc.h"
+#include "../debbuild/nvidia/nvidia.h"
+#include "../debbuild/nvidia/toolchain.h"
 #include "cmd.h"
 
 static const char *cuda, *suite, *repo, *key, *keyring, *prefix;

@@ -1,14 +1,14 @@
 /* debkit verify: is a package what it says, and from whom? */
 #include <stdio.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/log.h"
-#include "../base/path.h"
-#include "../deb/deb.h"
-#include "../deb/inspect.h"
-#include "../sign/debsig.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/err.h"
+#include "../lib/base/intr.h"
+#include "../lib/base/log.h"
+#include "../lib/base/path.h"
+#include "../lib/deb/deb.h"
+#include "../lib/deb/inspect.h"
+#include "../lib/sign/debsig.h"
 #include "cmd.h"
 
 #define INSTALLED_KEYRING "/usr/share/keyrings/debkit-archive-keyring.gpg"

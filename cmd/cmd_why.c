@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/strv.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/buf.h"
+#include "../lib/base/err.h"
+#include "../lib/base/strv.h"
 #include "cells_opts.h"
 #include "cmd.h"
 

@@ -1,6 +1,6 @@
 #include "commands.h"
 
-#include "../base/err.h"
+#include "../lib/base/err.h"
 #include "cmd.h"
 
 const struct cmd *const commands[] = {

@@ -4,7 +4,7 @@
  * the other commands on to the whole one where that is installed.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 #include <stddef.h>
 
 struct cmd;

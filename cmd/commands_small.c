@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "../base/err.h"
+#include "../lib/base/err.h"
 #include "cmd.h"
 #include "commands.h"
 

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "../base/buf.h"
-#include "../base/strv.h"
-#include "../build/json.h"
-#include "../probe/machine.h"
-#include "../probe/probe.h"
+#include "../lib/base/buf.h"
+#include "../lib/base/strv.h"
+#include "../lib/base/json.h"
+#include "../doctor/machine.h"
+#include "../doctor/probe.h"
 
 /* Names of files and words of strangers must not steer a terminal. */
 static void put_clean(struct buf *out, const char *s)

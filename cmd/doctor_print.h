@@ -1,6 +1,6 @@
-/* What debkit doctor and debkit status print: for people, and as JSON (probe/README.md). */
+/* What debkit doctor and debkit status print: for people, and as JSON (doctor/README.md). */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 

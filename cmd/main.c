@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/log.h"
+#include "../lib/base/buf.h"
+#include "../lib/base/err.h"
+#include "../lib/base/intr.h"
+#include "../lib/base/log.h"
 #include "cmd.h"
 #include "commands.h"
 

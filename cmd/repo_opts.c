@@ -1,10 +1,10 @@
 #include "repo_opts.h"
 
-#include "../../repo/expiry.h"
-#include "../base/err.h"
-#include "../base/log.h"
-#include "../base/strv.h"
-#include "../base/txn.h"
+#include "../repo/change/expiry.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
+#include "../lib/base/strv.h"
+#include "../lib/base/txn.h"
 
 struct repo_opts repo_opts;
 

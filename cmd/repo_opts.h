@@ -1,7 +1,7 @@
 /* Options that all commands about a repository share. */
 #pragma once
-#include "../../repo/repo.h"
-#include "../base/opt.h"
+#include "../repo/index/repo.h"
+#include "../lib/base/opt.h"
 
 struct repo_opts {
 	const char *root, *suite;

@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-#include "../../repo/catalog.h"
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/log.h"
-#include "../base/path.h"
-#include "../base/strv.h"
+#include "../repo/pages/catalog.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/buf.h"
+#include "../lib/base/err.h"
+#include "../lib/base/log.h"
+#include "../lib/base/path.h"
+#include "../lib/base/strv.h"
 #include "cells_opts.h"
 #include "repo_opts.h"
 

@@ -1,6 +1,6 @@
 /* The pages of a repository as the commands write them: with the matrix of what it lists. */
 #pragma once
-#include "../../repo/pages.h"
+#include "../repo/pages/pages.h"
 
 struct err;
 

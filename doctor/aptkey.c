@@ -2,8 +2,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../base/err.h"
-#include "../sign/packets.h"
+#include "../lib/base/err.h"
+#include "../lib/sign/packets.h"
 #include "aptsrc.h"
 #include "probe.h"
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../base/err.h"
-#include "../deb/stanza.h"
+#include "../lib/base/err.h"
+#include "../lib/deb/stanza.h"
 #include "probe.h"
 
 #define FILE_MAX    ((size_t)1 << 20)

@@ -1,6 +1,6 @@
 /* Sources of apt, sources.list(5) in both forms, and what is wrong with their keys. */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

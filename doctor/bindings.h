@@ -3,7 +3,7 @@
  * causal_conv1d_cuda.py), made again from the same files by the same rules.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 #include <stddef.h>
 
 struct arena;

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "../base/clock.h"
-#include "../base/err.h"
-#include "../deb/version.h"
-#include "../sign/rotate.h"
+#include "../lib/base/clock.h"
+#include "../lib/base/err.h"
+#include "../lib/deb/version.h"
+#include "../lib/sign/rotate.h"
 #include "machine.h"
 #include "probe.h"
 

@@ -1,7 +1,7 @@
 /* What the container itself allows, and what a compilation in it would have met. */
 #include <string.h>
 
-#include "../deb/relation.h"
+#include "../lib/deb/relation.h"
 #include "machine.h"
 #include "probe.h"
 

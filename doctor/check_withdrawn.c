@@ -1,7 +1,7 @@
 /* Installed versions that their repository took back, by the Release files that apt has. */
 #include <string.h>
 
-#include "../deb/version.h"
+#include "../lib/deb/version.h"
 #include "machine.h"
 #include "probe.h"
 

@@ -4,11 +4,11 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "../base/err.h"
-#include "../deb/deb_list.h"
-#include "../deb/relation.h"
-#include "../deb/stanza.h"
-#include "../deb/version.h"
+#include "../lib/base/err.h"
+#include "../lib/deb/deb_list.h"
+#include "../lib/deb/relation.h"
+#include "../lib/deb/stanza.h"
+#include "../lib/deb/version.h"
 #include "probe.h"
 
 #define STATUS	      "/var/lib/dpkg/status"

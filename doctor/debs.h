@@ -1,6 +1,6 @@
 /* Packages that matter here, by dpkg's status and by the indexes that apt has. */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 

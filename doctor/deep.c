@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "../base/err.h"
-#include "../base/proc.h"
-#include "../deb/stanza.h"
+#include "../lib/base/err.h"
+#include "../lib/base/proc.h"
+#include "../lib/deb/stanza.h"
 #include "machine.h"
 #include "probe.h"
 

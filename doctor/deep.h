@@ -3,7 +3,7 @@
  * its stanzas become findings.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 
 struct err;
 struct findings;

@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/xalloc.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/xalloc.h"
 
 static const char *keep(struct findings *f, char *text)
 {

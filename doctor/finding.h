@@ -4,7 +4,7 @@
  * they were added stays, which is the order in which their lines are to be typed.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 #include <stddef.h>
 
 struct arena;

@@ -1,7 +1,7 @@
 /* The NVIDIA driver as a container sees it: kernel module, device nodes, libcuda, and the GPUs
  * that libcuda itself names. */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 #include "loader.h"
 #include <stdbool.h>
 #include <stddef.h>

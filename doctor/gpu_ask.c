@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "../base/clock.h"
+#include "../lib/base/clock.h"
 #include "gpu.h"
 
 #define WAIT_MS 10000

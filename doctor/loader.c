@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/err.h"
+#include "../lib/base/err.h"
 #include "probe.h"
 
 #define CACHE	   "/etc/ld.so.cache"

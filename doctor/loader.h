@@ -1,6 +1,6 @@
 /* Which file the dynamic loader would take for a library, by its own rules, ld.so(8). */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 #include <stddef.h>
 
 struct arena;

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/err.h"
-#include "../deb/stanza.h"
+#include "../lib/base/err.h"
+#include "../lib/deb/stanza.h"
 #include "probe.h"
 
 #define REPOSITORY "/usr/share/debkit/repository"

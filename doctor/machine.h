@@ -1,6 +1,6 @@
 /* All that the probes found, and the checks that make findings of it. */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 #include "aptsrc.h"
 #include "bindings.h"
 #include "debs.h"

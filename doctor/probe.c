@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/path.h"
+#include "../lib/base/path.h"
 
 void probe_init(struct probe *p, struct arena *a, const char *root)
 {

@@ -10,10 +10,10 @@
  *	probe_done(&p);
  */
 #pragma once
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/compat.h"
-#include "../base/strv.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/buf.h"
+#include "../lib/base/compat.h"
+#include "../lib/base/strv.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/err.h"
-#include "../base/path.h"
+#include "../lib/base/err.h"
+#include "../lib/base/path.h"
 #include "probe.h"
 #include "python.h"
 

@@ -1,6 +1,6 @@
 /* Every Python of a machine that a GPU program may run in, found and described from files. */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 #include "torch.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../base/strv.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/err.h"
+#include "../lib/base/path.h"
+#include "../lib/base/strv.h"
 
 static bool has_dir(const char *dir, const char *name)
 {

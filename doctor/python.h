@@ -3,7 +3,7 @@
  * environment inside another root, or one whose interpreter is gone, can be looked at too.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 #include <stddef.h>
 
 struct arena;

@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../base/limits.h"
-#include "../base/path.h"
+#include "../lib/base/limits.h"
+#include "../lib/base/path.h"
 #include "probe.h"
 
 #define TEXT_MAX ((size_t)4 << 20)

@@ -1,6 +1,6 @@
 /* What a container may do and has: distribution, limits, mounts, compilers. */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/strv.h"
+#include "../lib/base/arena.h"
+#include "../lib/base/strv.h"
 #include "probe.h"
 
 #define DISTS_MAX    256

@@ -1,6 +1,6 @@
 /* torch and its neighbours in a site-packages folder, read from their files alone. */
 #pragma once
-#include "../base/compat.h"
+#include "../lib/base/compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 

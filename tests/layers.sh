@@ -1,7 +1,7 @@
 #!/bin/bash
-# layers.sh [TOP]: what ARCHITECTURE.md says of includes and sizes, checked for every .c and .h
-# below debbuild and repo. Prints FILE:LINE: for each violation and exits with 1.
-#   cmd -> build | repo | probe -> sign -> deb -> base; each may include itself and all below.
+# layers.sh [TOP]: what ARCHITECTURE.md says of includes and sizes, checked for every .c and .h.
+# Prints FILE:LINE: for each violation and exits with 1. A part may include itself and all of a
+# lower rank; debbuild, repo and doctor never include each other.
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 1
 export LC_ALL=C
@@ -9,27 +9,27 @@ export LC_ALL=C
 # Header and the files that may include it, as patterns; a header may have several lines.
 # Whoever brings a library into another file says so here.
 third_party='
-archive*.h debbuild/deb/tar.c
-archive*.h debbuild/deb/deb*.c
-archive*.h debbuild/deb/ar_write.c
-archive*.h debbuild/deb/decode.c
-zlib.h debbuild/deb/decode.c
-zlib.h debbuild/build/flate.c
-archive*.h debbuild/build/wheel.c
-gpgme.h debbuild/sign/*
-curl/*.h debbuild/build/index.c
-libelf.h debbuild/deb/elf.c
-gelf.h debbuild/deb/elf.c
-elf.h debbuild/deb/elf.c
-elf.h debbuild/deb/dynsym.c
-jansson.h debbuild/build/index*.c
-sqlite3.h repo/*
-zlib.h repo/compress.c
-zstd.h repo/compress.c
-lzma.h repo/xz.c
-openssl/md5.h repo/sums.h
-openssl/sha.h repo/sums.h
-openssl/evp.h debbuild/base/digest.c
+archive*.h lib/deb/tar.c
+archive*.h lib/deb/deb*.c
+archive*.h lib/deb/ar_write.c
+archive*.h lib/deb/decode.c
+zlib.h lib/deb/decode.c
+zlib.h debbuild/wheel/flate.c
+archive*.h debbuild/wheel/wheel.c
+gpgme.h lib/sign/*
+curl/*.h debbuild/wheel/pyindex.c
+libelf.h lib/deb/elf.c
+gelf.h lib/deb/elf.c
+elf.h lib/deb/elf.c
+elf.h lib/deb/dynsym.c
+jansson.h debbuild/wheel/pyindex*.c
+sqlite3.h repo/state/*
+zlib.h repo/state/compress.c
+zstd.h repo/state/compress.c
+lzma.h repo/state/xz.c
+openssl/md5.h repo/state/sums.h
+openssl/sha.h repo/state/sums.h
+openssl/evp.h lib/base/digest.c
 '
 
 # ISO C and what libc offers beside it.
@@ -40,15 +40,16 @@ malloc netdb poll pthread pwd regex sched search semaphore spawn strings syslog 
 '
 libc=${libc//$'\n'/ }
 
-declare -A rank=([cmd]=4 [build]=3 [repo]=3 [probe]=3 [sign]=2 [deb]=1 [base]=0)
+# A part's place in the order; parts of one rank never include each other.
+declare -A rank=([lib/base]=0 [lib/deb]=1 [lib/sign]=2
+	[debbuild/data]=3 [debbuild/wheel]=4 [debbuild/plan]=5 [debbuild/abi]=6 [debbuild/make]=7
+	[debbuild/nvidia]=8 [debbuild/cells]=8 [debbuild/lock]=8
+	[repo/state]=3 [repo/index]=4 [repo/change]=5 [repo/pages]=6 [repo/bundle]=6 [repo/serve]=6
+	[doctor]=3 [cmd]=9)
 
-# The layer of a file's name, in $layer.
+# The part of a file's name, in $layer.
 find_layer() {
-	case $1 in
-	repo/*) layer=repo ;;
-	debbuild/*/*) layer=${1#debbuild/} layer=${layer%%/*} ;;
-	*) layer=none ;;
-	esac
+	layer=${1%/*}
 	[ -n "${rank[$layer]-}" ]
 }
 
@@ -61,6 +62,11 @@ find_path() {
 		head=${head%/*}
 		path=${head:+${head#/}/}$path
 	done
+}
+
+# Whether one of the three libraries that meet on disk alone includes another.
+strangers() {
+	[[ $1 != cmd && $2 != lib/* && ${1%%/*} != "${2%%/*}" ]]
 }
 
 failed=0
@@ -76,7 +82,7 @@ check_project() { # FILE LINE LAYER HEADER
 		violation "$1" "$2" "includes \"$4\", expected a file beside it or a relative name"
 	elif ! find_layer "$path"; then
 		violation "$1" "$2" "includes $path, expected a file of a layer"
-	elif [ "$3" != "$layer" ] && [ "${rank[$3]}" -le "${rank[$layer]}" ]; then
+	elif [ "$3" != "$layer" ] && { [ "${rank[$3]}" -le "${rank[$layer]}" ] || strangers "$3" "$layer"; }; then
 		violation "$1" "$2" "layer $3 includes $path of layer $layer, expected one below"
 	fi
 }
@@ -102,7 +108,7 @@ check_system() { # FILE LINE HEADER
 check_file() {
 	local file=$1 line text own lines
 	find_layer "$file" || {
-		violation "$file" 1 "lies in no layer, expected debbuild/LAYER/ or repo/"
+		violation "$file" 1 "lies in no part that tests/layers.sh ranks"
 		return
 	}
 	own=$layer
@@ -123,6 +129,6 @@ n=0
 while IFS= read -r file; do
 	check_file "$file"
 	n=$((n + 1))
-done < <(find debbuild repo -type f -name '*.[ch]' 2>/dev/null | sort)
+done < <(find lib debbuild repo doctor cmd -type f -name '*.[ch]' 2>/dev/null | sort)
 [ "$n" -gt 0 ] || violation debbuild 0 "holds no .c or .h file"
 exit $failed

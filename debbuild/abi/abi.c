@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/strv.h"
-#include "../deb/elf.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/elf.h"
 #include "exports.h"
 
 #define CUDART "libcudart.so."

@@ -5,8 +5,8 @@
  * undefined.
  */
 #pragma once
-#include "../base/compat.h"
-#include "abi_data.h"
+#include "../../lib/base/compat.h"
+#include "../data/abi_data.h"
 #include <stdbool.h>
 #include <stddef.h>
 

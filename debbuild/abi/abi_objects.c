@@ -4,15 +4,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "../deb/deb.h"
-#include "../deb/stanza.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/deb.h"
+#include "../../lib/deb/stanza.h"
 #include "abi.h"
-#include "recipe.h"
+#include "../data/recipe.h"
 
 #define BESIDE_MAX 64
 #define CUDART	   "libcudart.so."

@@ -3,8 +3,8 @@
  * all of a .deb. What an object is loaded with is found by NEEDED names and SONAMEs.
  */
 #pragma once
-#include "../base/compat.h"
-#include "../deb/elf.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/deb/elf.h"
 #include <stddef.h>
 
 struct arena;

@@ -2,20 +2,20 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "../deb/elf.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/elf.h"
 #include "abi.h"
 #include "demangle.h"
 #include "exports.h"
-#include "indexes.h"
-#include "lockfile.h"
-#include "matrix.h"
-#include "plan.h"
+#include "../wheel/pyindexes.h"
+#include "../data/lockfile.h"
+#include "../data/matrix.h"
+#include "../plan/plan.h"
 
 /* A torch of the plan's CUDA, and what its libraries export. */
 struct candidate {

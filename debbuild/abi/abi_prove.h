@@ -5,7 +5,7 @@
  * claimed.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 
 struct arena;

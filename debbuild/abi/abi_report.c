@@ -3,16 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
 #include "abi_objects.h"
 #include "demangle.h"
 #include "exports.h"
-#include "lockfile.h"
-#include "matrix.h"
+#include "../data/lockfile.h"
+#include "../data/matrix.h"
 
 const char *const abi_floor_names[4] = {"GLIBC", "GLIBCXX", "CXXABI", "GCC"};
 

@@ -3,9 +3,9 @@
  * lacks elsewhere, how new a system it needs, and which suites that allows.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include "abi.h"
-#include "indexes.h"
+#include "../wheel/pyindexes.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,10 +1,10 @@
 #include <string.h>
 
-#include "../base/buf.h"
+#include "../../lib/base/buf.h"
 #include "abi_objects.h"
 #include "abi_report.h"
-#include "json.h"
-#include "matrix.h"
+#include "../../lib/base/json.h"
+#include "../data/matrix.h"
 
 static void print_cell(const struct abi_cell *c, struct buf *out)
 {

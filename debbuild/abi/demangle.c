@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/path.h"
-#include "../base/proc.h"
-#include "../base/strv.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
 
 #define TEXT_MAX ((size_t)64 << 20)
 

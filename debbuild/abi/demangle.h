@@ -1,6 +1,6 @@
 /* C++ names as people write them. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 
 struct arena;

@@ -3,19 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/outfile.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "../deb/dynsym.h"
-#include "flate.h"
-#include "index.h"
-#include "lockfile.h"
-#include "peek.h"
-#include "wheel.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/dynsym.h"
+#include "../wheel/flate.h"
+#include "../wheel/pyindex.h"
+#include "../data/lockfile.h"
+#include "../wheel/peek.h"
+#include "../wheel/wheel.h"
 
 #define TEXT_MAX      ((size_t)128 << 20) /* a list is of 13 MB for torch 2.10 */
 #define LIBRARIES_MAX 16

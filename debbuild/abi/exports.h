@@ -11,8 +11,8 @@
  *	...
  */
 #pragma once
-#include "../base/compat.h"
-#include "../base/digest.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/digest.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

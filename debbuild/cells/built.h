@@ -1,6 +1,6 @@
 /* Which bindings the finished packages in a folder hold, by their own tables. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 
 struct arena;

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/strv.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/strv.h"
 #include "built.h"
-#include "lockfile.h"
-#include "matrix.h"
-#include "recipe.h"
-#include "states.h"
+#include "../data/lockfile.h"
+#include "../data/matrix.h"
+#include "../data/recipe.h"
+#include "../data/states.h"
 
 static int by_version(const void *a, const void *b)
 {

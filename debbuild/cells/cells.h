@@ -3,7 +3,7 @@
  * for an empty one the reason. Pure: the same data give the same cells.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -2,15 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/path.h"
-#include "../base/strv.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
 #include "built.h"
 #include "cells.h"
-#include "json.h"
-#include "matrix.h"
-#include "recipe.h"
+#include "../../lib/base/json.h"
+#include "../data/matrix.h"
+#include "../data/recipe.h"
 
 /* The oldest driver that runs programs of a CUDA, by its major (CUDA's release notes, "CUDA
  * Toolkit and Minimum Required Driver Version for CUDA Minor Version Compatibility"). */

@@ -1,13 +1,13 @@
 /* The matrix as one static page: tables with headers, words and not colours alone, no script. */
 #include <string.h>
 
-#include "../base/buf.h"
+#include "../../lib/base/buf.h"
 #include "built.h"
 #include "cells.h"
 #include "cells_words.h"
-#include "matrix.h"
-#include "recipe.h"
-#include "states.h"
+#include "../data/matrix.h"
+#include "../data/recipe.h"
+#include "../data/states.h"
 
 static const char head[] =
     "<!DOCTYPE html>\n"

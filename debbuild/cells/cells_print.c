@@ -1,16 +1,16 @@
 /* The matrix for a terminal, for programs, and in sentences. */
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/strv.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/strv.h"
 #include "built.h"
 #include "cells.h"
 #include "cells_words.h"
-#include "json.h"
-#include "matrix.h"
-#include "recipe.h"
-#include "states.h"
+#include "../../lib/base/json.h"
+#include "../data/matrix.h"
+#include "../data/recipe.h"
+#include "../data/states.h"
 
 const char *cell_word(const struct cell *c)
 {

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../deb/elf.h"
-#include "../deb/stanza.h"
-#include "../deb/version.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/elf.h"
+#include "../../lib/deb/stanza.h"
+#include "../../lib/deb/version.h"
 #include "recipe.h"
 
 /* "2.39" and "12.0.0", but not "2." and not "x". */

@@ -4,7 +4,7 @@
  * with what was expected.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 

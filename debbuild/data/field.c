@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "../base/err.h"
-#include "../base/xalloc.h"
-#include "../deb/stanza.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/stanza.h"
 #include "recipe.h"
 
 int field_fail(

@@ -3,7 +3,7 @@
  * what was expected", with the line of the field, or of the stanza that lacks it.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 
 struct arena;

@@ -3,10 +3,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../deb/stanza.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/stanza.h"
 #include "field.h"
 
 int licences_load(struct arena *a, const char *templates_dir, struct licences *out, struct err *err)

@@ -1,6 +1,6 @@
 /* SPDX licence expressions by name: templates/licences. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 
 struct arena;

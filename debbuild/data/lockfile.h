@@ -10,7 +10,7 @@
  *	Exports-Sha256: ...     of the list of what its libraries export (see exports.h)
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "../deb/stanza.h"
-#include "../deb/version.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/stanza.h"
+#include "../../lib/deb/version.h"
 #include "field.h"
 #include "recipe.h"
 

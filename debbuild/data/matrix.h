@@ -3,7 +3,7 @@
  * archs) and templates/toolkits. All deb822; a wrong line is FILE:LINE with what was expected.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/clock.h"
-#include "../base/digest.h"
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../deb/stanza.h"
-#include "../deb/version.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/digest.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/deb/stanza.h"
+#include "../../lib/deb/version.h"
 #include "field.h"
 
 /* The fields of each kind; those behind NULL may be absent. */

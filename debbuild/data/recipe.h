@@ -4,8 +4,8 @@
  * library of Triton kernels in wheels of pure Python, compiled ahead for each Triton and GPU arch.
  */
 #pragma once
-#include "../base/compat.h"
-#include "../base/strv.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/strv.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>

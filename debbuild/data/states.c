@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/outfile.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../deb/stanza.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/stanza.h"
 #include "field.h"
 #include "matrix.h"
 
@@ -17,7 +17,7 @@
 
 static const char head[] =
     "# What real torches and GPUs showed; written by `debkit matrix --record`. See\n"
-    "# debbuild/build/states.h.\n";
+    "# debbuild/data/states.h.\n";
 
 static bool is_state(const char *s)
 {

@@ -11,7 +11,7 @@
  *	Note: free text            what ran, where (optional)
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 
 struct arena;

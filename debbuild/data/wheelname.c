@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/strv.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/strv.h"
 
 /* "manylinux_2_27_x86_64.manylinux_2_28_x86_64" in its parts. */
 static char **tags(struct arena *a, const char *text)

@@ -1,6 +1,6 @@
 /* File names of wheels: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl (PEP 427). */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 
 struct arena;

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/strv.h"
-#include "index.h"
-#include "lockfile.h"
-#include "matrix.h"
-#include "recipe.h"
-#include "wheelname.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/strv.h"
+#include "../wheel/pyindex.h"
+#include "../data/lockfile.h"
+#include "../data/matrix.h"
+#include "../data/recipe.h"
+#include "../data/wheelname.h"
 
 static bool same(const struct lock_want *a, const struct lock_want *b)
 {

@@ -4,7 +4,7 @@
  * name: upstream's wheels, the environment of the builder, and each Triton for each Python. Pure.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
  * METADATA and the list of wheels on the way.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

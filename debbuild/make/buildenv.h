@@ -1,6 +1,6 @@
 /* What dpkg-genbuildinfo(1) says of this machine, for a build with the plan's tools. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 
 struct arena;
 struct err;

@@ -2,16 +2,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/strv.h"
-#include "../deb/stanza.h"
-#include "lockfile.h"
-#include "matrix.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/stanza.h"
+#include "../data/lockfile.h"
+#include "../data/matrix.h"
 #include "pack.h"
 #include "papers.h"
-#include "plan.h"
-#include "recipe.h"
+#include "../plan/plan.h"
+#include "../data/recipe.h"
 #include "stage.h"
 
 #define LIST_MAX ((size_t)1 << 20)

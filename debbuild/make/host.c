@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/limits.h"
-#include "../base/path.h"
-#include "../base/proc.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "matrix.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/limits.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../data/matrix.h"
 #include "pyheaders.h"
-#include "recipe.h"
+#include "../data/recipe.h"
 
 /* What a program says of itself, and how long it may think of it: it may lie on a slow server. */
 #define SAID_MAX ((size_t)1 << 20)

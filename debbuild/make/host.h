@@ -3,7 +3,7 @@
  * memory. Reads files and asks programs; changes nothing but the cache's notes of their answers.
  */
 #pragma once
-#include "plan.h"
+#include "../plan/plan.h"
 
 enum host_toolchain { TOOLCHAIN_AUTO, TOOLCHAIN_NVCC, TOOLCHAIN_CLANG };
 

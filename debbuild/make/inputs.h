@@ -3,7 +3,7 @@
  * and checked against the lock, and the work folder's links to them.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdint.h>
 
 struct err;

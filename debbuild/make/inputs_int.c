@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../base/xalloc.h"
-#include "index.h"
-#include "intact.h"
-#include "lockfile.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/xalloc.h"
+#include "../wheel/pyindex.h"
+#include "../wheel/intact.h"
+#include "../data/lockfile.h"
 
 void fetch_done(struct fetch *f)
 {

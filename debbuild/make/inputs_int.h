@@ -1,9 +1,9 @@
 /* What the fetchers of a plan's inputs share. */
 #pragma once
-#include "../base/compat.h"
-#include "indexes.h"
+#include "../../lib/base/compat.h"
+#include "../wheel/pyindexes.h"
 #include "inputs.h"
-#include "wheel.h"
+#include "../wheel/wheel.h"
 
 struct lock_entry;
 

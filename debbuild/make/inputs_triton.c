@@ -5,17 +5,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../base/digest.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
+#include "../../lib/base/digest.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
 #include "inputs_int.h"
-#include "lockfile.h"
-#include "plan.h"
+#include "../data/lockfile.h"
+#include "../plan/plan.h"
 #include "pyheaders.h"
-#include "recipe.h"
+#include "../data/recipe.h"
 
 /* What of torch no compilation of kernels without a GPU needs: most of its bytes. */
 static const char *const unused_dirs[] = {"torch/include/", "torch/test/", "torch/share/"};

@@ -1,6 +1,6 @@
 /* The inputs of a triton recipe: upstream's wheels, and an environment for each Triton. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 
 struct err;
 struct fetch;

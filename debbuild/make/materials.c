@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
-#include "lockfile.h"
-#include "matrix.h"
-#include "plan.h"
-#include "recipe.h"
-#include "wheelname.h"
+#include "../../lib/base/arena.h"
+#include "../data/lockfile.h"
+#include "../data/matrix.h"
+#include "../plan/plan.h"
+#include "../data/recipe.h"
+#include "../data/wheelname.h"
 
 static void add(struct materials *m, enum material_role role, const struct lock_entry *file,
     const char *version)

@@ -1,6 +1,6 @@
 /* What went into a package: the files of the lock that its plan names, and the programs. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 
 struct arena;

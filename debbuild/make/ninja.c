@@ -5,15 +5,15 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/outfile.h"
-#include "../base/path.h"
-#include "../base/proc.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "plan.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../plan/plan.h"
 #include "step.h"
 
 /* Ninja's status prefix, by which its own lines are known from those of a step. */

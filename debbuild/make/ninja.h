@@ -4,8 +4,8 @@
  * keeps the large steps in a pool sized from the machine's memory.
  */
 #pragma once
-#include "../base/compat.h"
-#include "../base/strv.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/strv.h"
 #include <stdbool.h>
 #include <stddef.h>
 

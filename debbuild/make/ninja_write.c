@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "../base/buf.h"
-#include "plan.h"
+#include "../../lib/base/buf.h"
+#include "../plan/plan.h"
 
 /* One word for sh, inside a value of build.ninja ('$' doubled). */
 static void quote(struct buf *out, const char *word)
@@ -86,7 +86,7 @@ static void put_step(struct buf *out, const struct plan_step *s, const struct ni
 void ninja_write(const struct plan *p, const char *program, const char *cache,
     const struct ninja_launch *launch, struct buf *out)
 {
-	buf_puts(out, "# Written by debkit build; see debbuild/build/ninja.h.\n"
+	buf_puts(out, "# Written by debkit build; see debbuild/make/ninja.h.\n"
 		      "ninja_required_version = 1.10\n");
 	buf_printf(
 	    out, "pool heavy\n  depth = %u\n", launch->jobs ? launch->heavy_slots : p->heavy_jobs);

@@ -3,8 +3,8 @@
  * themselves, the .deb, its signature, and a check of the finished file.
  */
 #pragma once
-#include "../base/compat.h"
-#include "../base/digest.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/digest.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -2,19 +2,19 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/outfile.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "../deb/deb.h"
-#include "../deb/unsigned.h"
-#include "../sign/signer.h"
-#include "licences.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/deb.h"
+#include "../../lib/deb/unsigned.h"
+#include "../../lib/sign/signer.h"
+#include "../data/licences.h"
 #include "pack.h"
-#include "plan.h"
+#include "../plan/plan.h"
 #include "stage.h"
 
 #define TEXT_MAX ((size_t)16 << 20)

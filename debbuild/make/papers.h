@@ -9,8 +9,8 @@
  * SBOM, and no Statement.
  */
 #pragma once
-#include "../base/compat.h"
-#include "../base/digest.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/digest.h"
 #include "materials.h"
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "matrix.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../data/matrix.h"
 #include "ninja.h"
 
 /* What the binding's compiler said, from the reasons of all failed steps. */

@@ -1,7 +1,7 @@
 /* What is left of a plan when some of its bindings, or some Triton's kernels, did not compile. */
 #pragma once
-#include "../base/compat.h"
-#include "plan.h"
+#include "../../lib/base/compat.h"
+#include "../plan/plan.h"
 
 struct err;
 struct ninja_result;

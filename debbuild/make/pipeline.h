@@ -3,14 +3,14 @@
  * stage has const inputs and one output; no stage calls another.
  */
 #pragma once
-#include "../base/compat.h"
-#include "../base/strv.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/strv.h"
 #include "host.h"
-#include "lockfile.h"
-#include "matrix.h"
+#include "../data/lockfile.h"
+#include "../data/matrix.h"
 #include "partial.h"
-#include "plan.h"
-#include "recipe.h"
+#include "../plan/plan.h"
+#include "../data/recipe.h"
 #include <stdbool.h>
 #include <stdint.h>
 

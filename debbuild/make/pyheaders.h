@@ -4,8 +4,8 @@
  * root is not needed.
  */
 #pragma once
-#include "../base/compat.h"
-#include "plan.h"
+#include "../../lib/base/compat.h"
+#include "../plan/plan.h"
 
 /* Pythons 3.FIRST up to, and without, 3.END are looked for. */
 #define PYHEADERS_FIRST 8

@@ -1,7 +1,7 @@
 /* What apt offers of libpython3.X-dev, and the cache's record of its answer. For pyheaders.c. */
 #pragma once
-#include "../base/compat.h"
-#include "../base/digest.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/digest.h"
 #include <stddef.h>
 #include <stdint.h>
 

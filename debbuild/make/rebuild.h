@@ -1,6 +1,6 @@
 /* A package made again from its .buildinfo, and compared with the one that it describes. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include "pipeline.h"
 #include <stdbool.h>
 

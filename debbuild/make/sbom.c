@@ -3,18 +3,18 @@
 #include <string.h>
 #include <time.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "../deb/stanza.h"
-#include "json.h"
-#include "licences.h"
-#include "lockfile.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/stanza.h"
+#include "../../lib/base/json.h"
+#include "../data/licences.h"
+#include "../data/lockfile.h"
 #include "pack.h"
 #include "papers.h"
-#include "plan.h"
+#include "../plan/plan.h"
 #include "stage.h"
 
 #define TEXT_MAX ((size_t)4 << 20)

@@ -2,19 +2,19 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/outfile.h"
-#include "../base/path.h"
-#include "../base/proc.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "../deb/elf.h"
-#include "../deb/relation.h"
-#include "../deb/version.h"
-#include "plan.h"
-#include "recipe.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/elf.h"
+#include "../../lib/deb/relation.h"
+#include "../../lib/deb/version.h"
+#include "../plan/plan.h"
+#include "../data/recipe.h"
 
 static int put(const char *dir, const char *name, const struct buf *text, struct err *err)
 {

@@ -1,6 +1,6 @@
 /* Dependencies on Debian's libraries: dpkg-shlibdeps says them, our own reading checks them. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 
 struct arena;
 struct err;

@@ -5,16 +5,16 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/outfile.h"
-#include "../base/path.h"
-#include "../base/proc.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "cost.h"
-#include "plan.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../plan/cost.h"
+#include "../plan/plan.h"
 
 #define ANSWER_S  60
 #define TEXT_MAX  ((size_t)16 << 20)

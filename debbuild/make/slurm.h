@@ -5,7 +5,7 @@
  * same names on all nodes.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,15 +4,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/clock.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/proc.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "../deb/stanza.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/stanza.h"
 #include "slurm.h"
 #include "step.h"
 

@@ -8,7 +8,7 @@
  * cancelled by hand is not. While the controller does not answer, this waits, up to five minutes.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 
 struct arena;

@@ -3,7 +3,7 @@
  * outputs and the templates; nothing is compiled here.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 #include <time.h>
 

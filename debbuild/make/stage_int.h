@@ -1,6 +1,6 @@
 /* What the stagers of both kinds of recipes share. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include "stage.h"
 #include <stddef.h>
 #include <sys/types.h>

@@ -1,16 +1,16 @@
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../base/proc.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
 #include "inputs_triton.h"
-#include "lockfile.h"
-#include "plan.h"
-#include "recipe.h"
+#include "../data/lockfile.h"
+#include "../plan/plan.h"
+#include "../data/recipe.h"
 #include "stage_int.h"
 
 /* Text that stands before a package's own __init__.py; a file beside the recipe. */

@@ -5,19 +5,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/clock.h"
-#include "../base/digest.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/outfile.h"
-#include "../base/path.h"
-#include "../base/proc.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "../deb/stanza.h"
-#include "step_cost.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/digest.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/stanza.h"
+#include "../plan/step_cost.h"
 
 /* What a compiler may say. */
 #define TEXT_MAX      ((size_t)8 << 20)

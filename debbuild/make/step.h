@@ -4,7 +4,7 @@
  * Cache entries are checked by SHA-256 when they are used and written atomically.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 #include <stdint.h>
 

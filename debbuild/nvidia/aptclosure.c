@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/strv.h"
-#include "../deb/relation.h"
-#include "../deb/version.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/relation.h"
+#include "../../lib/deb/version.h"
 #include "aptpackages.h"
 
 struct search {

@@ -3,7 +3,7 @@
  * system's affair (gcc, libc6), unless it is part of that CUDA. Pure.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../deb/stanza.h"
-#include "../deb/version.h"
-#include "index_int.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/stanza.h"
+#include "../../lib/deb/version.h"
+#include "../wheel/pyindex_int.h"
 
 #define SIZE_LIMIT (1ULL << 40)
 

@@ -3,8 +3,8 @@
  * apt-ftparchive(1)).
  */
 #pragma once
-#include "../base/compat.h"
-#include "../base/digest.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/digest.h"
 #include <stddef.h>
 #include <stdint.h>
 

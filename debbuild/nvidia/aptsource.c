@@ -3,20 +3,20 @@
 #include <string.h>
 #include <time.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/clock.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/outfile.h"
-#include "../base/path.h"
-#include "../base/proc.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "../deb/stanza.h"
-#include "../sign/keyring.h"
-#include "../sign/signer.h"
-#include "index.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/stanza.h"
+#include "../../lib/sign/keyring.h"
+#include "../../lib/sign/signer.h"
+#include "../wheel/pyindex.h"
 
 #define KEY_MAX	     ((size_t)1 << 20)
 #define RELEASE_MAX  ((size_t)1 << 20)

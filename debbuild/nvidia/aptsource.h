@@ -4,7 +4,7 @@
  * covered by the signature is not looked at.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include "aptpackages.h"
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* Folders that packages were unpacked into, made one, as dpkg would have unpacked them. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 
 struct err;
 

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../deb/stanza.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/stanza.h"
 #include "aptsource.h"
 
 int nvidia_check_fpr(const char *fpr, struct err *err)

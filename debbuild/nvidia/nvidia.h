@@ -1,6 +1,6 @@
 /* NVIDIA's own apt repositories, from templates/nvidia. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 
 struct apt_source;
 struct arena;

@@ -4,7 +4,7 @@
  * the cache by host_find_nvcc.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include "aptsource.h"
 #include <stdbool.h>
 #include <stddef.h>

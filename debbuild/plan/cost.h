@@ -3,7 +3,7 @@
  * cache (step_cost.h), and how long its graph takes. All but cost_estimate is pure.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 #include <stdint.h>
 

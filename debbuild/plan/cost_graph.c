@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/xalloc.h"
+#include "../../lib/base/xalloc.h"
 #include "plan.h"
 
 #define NONE SIZE_MAX

@@ -1,11 +1,11 @@
 #include <string.h>
 
-#include "../base/buf.h"
-#include "../base/xalloc.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/xalloc.h"
 #include "cost.h"
-#include "json.h"
+#include "../../lib/base/json.h"
 #include "plan.h"
-#include "recipe.h"
+#include "../data/recipe.h"
 
 /* What follows from the estimates. */
 struct sums {

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/strv.h"
-#include "lockfile.h"
-#include "matrix.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "../data/lockfile.h"
+#include "../data/matrix.h"
 #include "plan_int.h"
 #include "plan_steps.h"
-#include "recipe.h"
+#include "../data/recipe.h"
 
 /* A slow device source needs up to this much memory (3.4 GB measured with nvcc 13.0). */
 #define HEAVY_BYTES ((uint64_t)3500 << 20)

@@ -17,8 +17,8 @@
  *	kept/V/   Triton's own cache, for what is compiled   triton-V/ what is built
  */
 #pragma once
-#include "../base/compat.h"
-#include "../base/digest.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/digest.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
+#include "../../lib/base/arena.h"
 
 static void command_done(struct command *c)
 {

@@ -1,7 +1,7 @@
 /* How a step of a plan is put together: its words, what it reads, and the key that follows. */
 #pragma once
-#include "../base/compat.h"
-#include "../base/strv.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/strv.h"
 #include "plan.h"
 
 struct arena;

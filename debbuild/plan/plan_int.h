@@ -1,6 +1,6 @@
 /* What the plans of both kinds of recipes share. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include "plan.h"
 
 /* True if the list is empty or NULL, or has one of both. */

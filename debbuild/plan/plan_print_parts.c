@@ -1,11 +1,11 @@
 #include <string.h>
 
-#include "../base/buf.h"
-#include "json.h"
-#include "lockfile.h"
-#include "matrix.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/json.h"
+#include "../data/lockfile.h"
+#include "../data/matrix.h"
 #include "plan_int.h"
-#include "recipe.h"
+#include "../data/recipe.h"
 
 static double total_cpu(const struct plan *p)
 {

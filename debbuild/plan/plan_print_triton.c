@@ -1,11 +1,11 @@
 #include <string.h>
 
-#include "../base/buf.h"
-#include "json.h"
-#include "lockfile.h"
-#include "matrix.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/json.h"
+#include "../data/lockfile.h"
+#include "../data/matrix.h"
 #include "plan_int.h"
-#include "recipe.h"
+#include "../data/recipe.h"
 
 /* Calls fn for each wheel that is fetched, once, with what is taken of it. */
 static void for_each_fetch(const struct plan *p,

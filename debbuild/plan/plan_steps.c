@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "lockfile.h"
-#include "matrix.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../data/lockfile.h"
+#include "../data/matrix.h"
 #include "plan_command.h"
-#include "recipe.h"
+#include "../data/recipe.h"
 
 /* "csrc/causal_conv1d_bwd.cu" to "causal_conv1d_bwd" */
 static char *stem(struct arena *a, const char *source)

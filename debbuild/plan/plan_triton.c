@@ -1,15 +1,15 @@
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/strv.h"
-#include "lockfile.h"
-#include "matrix.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "../data/lockfile.h"
+#include "../data/matrix.h"
 #include "plan_command.h"
 #include "plan_int.h"
 #include "plan_steps.h"
-#include "recipe.h"
-#include "wheelname.h"
+#include "../data/recipe.h"
+#include "../data/wheelname.h"
 
 /* A compilation of kernels takes up to this much (1.5 GB measured). */
 #define HEAVY_BYTES ((uint64_t)1536 << 20)

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../deb/stanza.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/stanza.h"
 
 bool step_record_read(struct arena *a, const char *file, struct step_record *out)
 {

@@ -4,7 +4,7 @@
  * Wall-Seconds, Max-Rss and Bytes.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 #include <stdint.h>
 

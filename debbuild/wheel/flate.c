@@ -5,10 +5,10 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/xalloc.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/xalloc.h"
 
 #define WINDOW	  (32u << 10) /* how far back a block may copy */
 #define CHUNK	  (64u << 10)

@@ -3,7 +3,7 @@
  * zlib's inflate and gzip are used here and nowhere else in this layer.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 

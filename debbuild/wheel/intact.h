@@ -4,7 +4,7 @@
  * hand may take some away, which a compiler would report in its own words.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 
 struct err;

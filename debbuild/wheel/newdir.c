@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../base/txn.h"
-#include "../base/xalloc.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/txn.h"
+#include "../../lib/base/xalloc.h"
 
 int newdir_open(struct newdir *d, const char *path, struct err *err)
 {

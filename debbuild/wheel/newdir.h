@@ -9,8 +9,8 @@
  *	return newdir_commit(&d, err);
  */
 #pragma once
-#include "../base/compat.h"
-#include "../base/digest.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/digest.h"
 #include <stddef.h>
 #include <sys/types.h>
 

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "../base/err.h"
-#include "../base/intr.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
 #include "flate.h"
 
 #define LOCAL	    30u		    /* fixed part of a local header */

@@ -10,8 +10,8 @@
  *	peek_read(&p, p.member->size - 4096, 4096, &end, err);
  */
 #pragma once
-#include "../base/buf.h"
-#include "../base/compat.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/compat.h"
 #include "wheel_file.h"
 #include "zipdir.h"
 

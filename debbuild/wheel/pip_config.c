@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/proc.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
 
 #define PIP_TEXT_MAX (1 << 20)
 

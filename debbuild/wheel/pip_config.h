@@ -1,6 +1,6 @@
 /* The settings of this machine's pip that matter for fetching: index, CA file, proxy. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 
 struct err;
 

@@ -1,17 +1,17 @@
-#include "index.h"
+#include "pyindex.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "index_int.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "pyindex_int.h"
 #include "pip_config.h"
 
 #define RETRIES		4

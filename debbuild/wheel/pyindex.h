@@ -4,8 +4,8 @@
  * into the installed pip) and is written nowhere in the project.
  */
 #pragma once
-#include "../base/compat.h"
-#include "../base/digest.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/digest.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,15 +1,15 @@
 /* What the transfers of index.c are used for: pages, ranges, sizes, whole files. */
-#include "index.h"
+#include "pyindex.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/buf.h"
-#include "../base/digest.h"
-#include "../base/err.h"
-#include "../base/outfile.h"
-#include "../base/path.h"
-#include "index_int.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/digest.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "pyindex_int.h"
 
 #define FETCH_MAX ((uint64_t)4 << 30)
 

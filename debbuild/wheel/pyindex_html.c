@@ -2,16 +2,16 @@
  * The HTML form of a project's page: PEP 503, with PEP 592's data-yanked and PEP 658's
  * data-dist-info-metadata. Only anchors are looked at, as pip does.
  */
-#include "index.h"
+#include "pyindex.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/strv.h"
-#include "index_int.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "pyindex_int.h"
 
 #define NAME_MAX_BYTES 4096
 #define SPACE	       " \t\r\n\f"

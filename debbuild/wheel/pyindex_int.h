@@ -1,6 +1,6 @@
 /* What the files of the index module share; nobody else includes this. */
 #pragma once
-#include "index.h"
+#include "pyindex.h"
 
 #define INDEX_TYPE_MAX 96 /* of a media type */
 

@@ -1,13 +1,13 @@
 /* The JSON form of a project's page: PEP 691, with PEP 700's sizes and PEP 714's names. */
-#include "index.h"
+#include "pyindex.h"
 
 #include <jansson.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../base/strv.h"
-#include "index_int.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "pyindex_int.h"
 
 static void free_json(json_t **j)
 {

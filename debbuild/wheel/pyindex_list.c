@@ -1,16 +1,16 @@
 /* What an index has of a project; the answer's form is the server's choice (PEP 691). */
-#include "index.h"
+#include "pyindex.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "index_int.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "pyindex_int.h"
 
 #define PAGE_MAX ((size_t)64 << 20)
 

@@ -1,9 +1,9 @@
-#include "indexes.h"
+#include "pyindexes.h"
 
-#include "../base/err.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "index.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "pyindex.h"
 
 int indexes_get(struct indexes *s, const char *url, struct index **out, struct err *err)
 {

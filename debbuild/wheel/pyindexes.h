@@ -1,6 +1,6 @@
 /* One connection for each package index, opened when it is first asked for. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 
 struct err;

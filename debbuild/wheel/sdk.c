@@ -4,14 +4,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/outfile.h"
-#include "../base/path.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
-#include "index.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "pyindex.h"
 #include "wheel.h"
 
 #define STAMP	  ".debkit-sdk"

@@ -3,7 +3,7 @@
  * RECORD. They are one contiguous run of about 10 MB in a wheel of 900.
  */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdint.h>
 
 struct err;

@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/strv.h"
-#include "index.h"
-#include "matrix.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "pyindex.h"
+#include "../data/matrix.h"
 #include "wheel.h"
 
 #define METADATA_MAX ((size_t)4 << 20)

@@ -1,6 +1,6 @@
 /* What a torch wheel says of itself: METADATA (PEP 566), from beside the wheel or out of it. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 
 struct arena;

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/intr.h"
-#include "../base/strv.h"
-#include "../base/xalloc.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
 #include "newdir.h"
 #include "wheel_file.h"
 #include "wheel_record.h"

@@ -3,8 +3,8 @@
  * callbacks, so that a remote wheel costs a few range requests.
  */
 #pragma once
-#include "../base/compat.h"
-#include "../base/digest.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/digest.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

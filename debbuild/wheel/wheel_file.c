@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "index.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "pyindex.h"
 #include "wheel.h"
 
 static int open_local(struct wheel_file *f, const struct wheel_pin *pin, struct err *err)

@@ -1,6 +1,6 @@
 /* The bytes of a wheel at any offset: from a local file, or from the index by range requests. */
 #pragma once
-#include "../base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdint.h>
 
 struct buf;

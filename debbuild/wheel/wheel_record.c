@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../base/buf.h"
-#include "../base/err.h"
-#include "../base/strv.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
 
 #define FIELDS 3
 

@@ -1,8 +1,8 @@
 /* RECORD of a wheel: the hash and size of each of its files (PEP 376, PEP 427). */
 #pragma once
-#include "../base/arena.h"
-#include "../base/compat.h"
-#include "../base/digest.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/digest.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../base/err.h"
-#include "../base/path.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
 
 /* Sizes of the fixed parts of the records. */
 #define EOCD	  22u

@@ -4,9 +4,9 @@
  * Unpacking is libarchive's.
  */
 #pragma once
-#include "../base/arena.h"
-#include "../base/buf.h"
-#include "../base/compat.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

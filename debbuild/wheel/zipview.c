@@ -1,6 +1,6 @@
 #include "zipview.h"
 
-#include "../base/err.h"
+#include "../../lib/base/err.h"
 
 #define GAP ((uint64_t)32 << 10) /* unwanted bytes that cost less than another request */
 

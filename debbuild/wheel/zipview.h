@@ -4,8 +4,8 @@
  * wanted members is read in windows of up to ZIPVIEW_WINDOW bytes.
  */
 #pragma once
-#include "../base/buf.h"
-#include "../base/compat.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/compat.h"
 #include "zipdir.h"
 
 #define ZIPVIEW_WINDOW ((uint64_t)8 << 20)

@@ -1,6 +1,6 @@
 #include "json.h"
 
-#include "../base/buf.h"
+#include "buf.h"
 
 void json_string(struct buf *out, const char *s)
 {

@@ -1,6 +1,6 @@
 /* Writing JSON (RFC 8259): what plans and reports share. */
 #pragma once
-#include "../base/compat.h"
+#include "compat.h"
 #include <stdbool.h>
 
 struct buf;

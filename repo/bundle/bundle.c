@@ -6,19 +6,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/outfile.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/proc.h"
-#include "../debbuild/base/strv.h"
-#include "../debbuild/base/xalloc.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
 #include "bundle_choose.h"
-#include "listing.h"
-#include "papers.h"
-#include "site.h"
-#include "withdraw.h"
+#include "../index/listing.h"
+#include "../change/pool_papers.h"
+#include "../change/site.h"
+#include "../change/withdraw.h"
 
 #define TEXT_MAX ((size_t)16 << 20)
 

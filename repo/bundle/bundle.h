@@ -8,7 +8,7 @@
  *	NAME/repo/dists/SUITE/...  NAME/repo/pool/...
  */
 #pragma once
-#include "repo.h"
+#include "../index/repo.h"
 
 struct bundle_spec {
 	struct repo_spec repo;

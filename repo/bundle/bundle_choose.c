@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/strv.h"
-#include "../debbuild/deb/relation.h"
-#include "../debbuild/deb/version.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/relation.h"
+#include "../../lib/deb/version.h"
 
 #define TEXT_MAX ((size_t)1 << 16)
 

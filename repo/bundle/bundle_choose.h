@@ -1,7 +1,7 @@
 /* Private to bundle.c: which packages of a suite a machine needs. */
 #pragma once
 #include "bundle.h"
-#include "../debbuild/deb/stanza.h"
+#include "../../lib/deb/stanza.h"
 
 struct strv;
 

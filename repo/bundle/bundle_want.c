@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/strv.h"
-#include "../debbuild/deb/stanza.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/stanza.h"
 #include "bundle.h"
 
 #define FORM "ubuntu24.04,torch2.10,py3.12,sm_120"

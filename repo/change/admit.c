@@ -3,15 +3,15 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/intr.h"
-#include "../debbuild/base/parallel.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/txn.h"
-#include "../debbuild/base/xalloc.h"
-#include "../debbuild/sign/signer.h"
-#include "phase.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/parallel.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/txn.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/sign/signer.h"
+#include "../index/phase.h"
 
 enum verdict { UNREAD, READ, REFUSED, PRESENT };
 

@@ -2,17 +2,17 @@
 
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/clock.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/txn.h"
-#include "../debbuild/base/xalloc.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/deb/stanza.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/txn.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/base/path.h"
+#include "../../lib/deb/stanza.h"
 #include "change_part.h"
 #include "dating.h"
-#include "index.h"
-#include "state_index.h"
+#include "../index/index.h"
+#include "../state/state_index.h"
 #include "withdraw.h"
 
 /* What a publish replaces stays reachable by hash for so many generations, and at least for so

@@ -3,8 +3,8 @@
  * suite makes one, and change_commit is the only place where a suite is written.
  */
 #pragma once
-#include "pool.h"
-#include "repo.h"
+#include "../state/pool.h"
+#include "../index/repo.h"
 
 struct txn;
 

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/xalloc.h"
-#include "index.h"
-#include "listing.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/xalloc.h"
+#include "../index/index.h"
+#include "../index/listing.h"
 
 static bool belongs(const char *deb_arch, const char *index_arch)
 {

@@ -1,9 +1,9 @@
 #include "dating.h"
 
-#include "../debbuild/base/clock.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/strv.h"
-#include "state_index.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "../state/state_index.h"
 
 #define SKEW_MAX 86400		   /* between the clocks of two publishers */
 #define REST_MAX (2 * 365 * 86400) /* for longer nobody leaves all of a repository alone */

@@ -1,6 +1,6 @@
 /* Dates of Releases, and clocks that are wrong. */
 #pragma once
-#include "repo.h"
+#include "../index/repo.h"
 
 struct err;
 struct suite;

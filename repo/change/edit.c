@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/err.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
 #include "change.h"
-#include "listing.h"
+#include "../index/listing.h"
 #include "retention.h"
 #include "select.h"
 #include "site.h"
-#include "state_index.h"
+#include "../state/state_index.h"
 #include "withdraw.h"
 
 struct work {

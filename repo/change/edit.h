@@ -1,6 +1,6 @@
 /* Changes of a suite that bring no new .debs: sign again, remove, copy from another suite. */
 #pragma once
-#include "repo.h"
+#include "../index/repo.h"
 
 struct edit_spec {
 	struct repo_spec repo;

@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/clock.h"
-#include "../debbuild/base/digest.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/outfile.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/strv.h"
-#include "../debbuild/sign/rotate.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/digest.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/sign/rotate.h"
 #include "site.h"
 
 #define DAY	  86400

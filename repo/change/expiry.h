@@ -1,6 +1,6 @@
 /* Warnings about keys that end: of those that a repository publishes. */
 #pragma once
-#include "../debbuild/base/compat.h"
+#include "../../lib/base/compat.h"
 
 struct err;
 struct strv;

@@ -4,14 +4,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/clock.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/txn.h"
-#include "../debbuild/base/xalloc.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/txn.h"
+#include "../../lib/base/xalloc.h"
 #include "dating.h"
-#include "papers.h"
+#include "pool_papers.h"
 #include "retention.h"
 #include "snapshot.h"
 

@@ -1,6 +1,6 @@
 /* Files that nothing refers to any more. */
 #pragma once
-#include "repo.h"
+#include "../index/repo.h"
 
 struct gc_spec {
 	struct repo_spec repo;

@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/txn.h"
-#include "../debbuild/base/xalloc.h"
-#include "../debbuild/deb/version.h"
-#include "state_index.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/txn.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/version.h"
+#include "../state/state_index.h"
 
 /* A version that is listed (row) or would be (fresh). */
 struct candidate {

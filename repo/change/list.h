@@ -1,6 +1,6 @@
 /* Questions about a repository: what is listed, and what differs. */
 #pragma once
-#include "repo.h"
+#include "../index/repo.h"
 
 struct list_spec {
 	struct repo_spec repo;

@@ -1,14 +1,14 @@
-#include "papers.h"
+#include "pool_papers.h"
 
 #include <string.h>
 
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/strv.h"
-#include "../debbuild/base/txn.h"
-#include "phase.h"
-#include "pool.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/txn.h"
+#include "../index/phase.h"
+#include "../state/pool.h"
 
 #define BUILDINFO_MAX ((size_t)16 << 20)
 

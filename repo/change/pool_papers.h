@@ -4,7 +4,7 @@
  * their package and go with it.
  */
 #pragma once
-#include "../debbuild/base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 
 struct err;

@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/txn.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/txn.h"
 #include "admit.h"
 #include "keep.h"
-#include "papers.h"
-#include "phase.h"
+#include "pool_papers.h"
+#include "../index/phase.h"
 #include "retention.h"
 #include "site.h"
 #include "snapshot.h"

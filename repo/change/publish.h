@@ -3,7 +3,7 @@
  * client sees the old state or the new one, whenever the publisher stops.
  */
 #pragma once
-#include "repo.h"
+#include "../index/repo.h"
 
 struct publish_spec {
 	struct repo_spec repo;

@@ -10,7 +10,7 @@
  *	Frozen: yes			packages may be withdrawn, none may come or be removed
  */
 #pragma once
-#include "../debbuild/base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 
 struct arena;

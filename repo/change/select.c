@@ -3,9 +3,9 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/strv.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
 
 struct selector {
 	const char *text, *name, *arch, *version; /* arch, version: NULL for any */

@@ -1,6 +1,6 @@
 /* Packages as a user names them: NAME[:ARCH][=VERSION]; NAME may have wildcards (glob(7)). */
 #pragma once
-#include "../debbuild/base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 #include <stddef.h>
 

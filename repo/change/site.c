@@ -3,19 +3,19 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/outfile.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/strv.h"
-#include "../debbuild/base/txn.h"
-#include "../debbuild/deb/stanza.h"
-#include "../debbuild/sign/keyring.h"
-#include "../debbuild/sign/sources.h"
-#include "phase.h"
-#include "repo.h"
-#include "suite.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/txn.h"
+#include "../../lib/deb/stanza.h"
+#include "../../lib/sign/keyring.h"
+#include "../../lib/sign/sources.h"
+#include "../index/phase.h"
+#include "../index/repo.h"
+#include "../state/suite.h"
 
 #define KEYS_MAX ((size_t)4 << 20)
 

@@ -1,7 +1,7 @@
 /* What a repository's root holds for those who configure a client: the public keys and a
  * .sources file. */
 #pragma once
-#include "../debbuild/base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 
 struct arena;

@@ -5,16 +5,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/clock.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/txn.h"
-#include "../debbuild/base/xalloc.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/txn.h"
+#include "../../lib/base/xalloc.h"
 #include "dating.h"
-#include "phase.h"
+#include "../index/phase.h"
 #include "site.h"
-#include "state_index.h"
+#include "../state/state_index.h"
 
 struct work {
 	struct arena arena;

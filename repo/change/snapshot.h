@@ -4,7 +4,7 @@
  * snapshot lists is not garbage.
  */
 #pragma once
-#include "repo.h"
+#include "../index/repo.h"
 
 struct arena;
 

@@ -3,19 +3,19 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/clock.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/strv.h"
-#include "../debbuild/base/txn.h"
-#include "../debbuild/deb/stanza.h"
-#include "../debbuild/deb/utf8.h"
-#include "../debbuild/sign/signer.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/txn.h"
+#include "../../lib/deb/stanza.h"
+#include "../../lib/deb/utf8.h"
+#include "../../lib/sign/signer.h"
 #include "change.h"
-#include "phase.h"
-#include "state_index.h"
+#include "../index/phase.h"
+#include "../state/state_index.h"
 
 #define TEXT_MAX   ((size_t)16 << 20)
 #define REASON_MAX 1000 /* gpg cuts long lines of what it signs in the clear */

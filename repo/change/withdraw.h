@@ -13,7 +13,7 @@
  *doctor reads it there: X-Debkit-Withdrawn, a line for each, "PACKAGE VERSION REASON".
  */
 #pragma once
-#include "repo.h"
+#include "../index/repo.h"
 
 struct arena;
 struct pkg_list;

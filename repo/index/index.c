@@ -3,15 +3,15 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/parallel.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/txn.h"
-#include "../debbuild/base/xalloc.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/parallel.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/txn.h"
+#include "../../lib/base/xalloc.h"
 #include "index_plan.h"
 #include "phase.h"
-#include "release.h"
-#include "xz.h"
+#include "../state/release.h"
+#include "../state/xz.h"
 
 /* A plain Packages is written beside the packed ones up to this size: handy for people, while a
  * large one would be most of what a publish writes. Its digest stands in Release in any case. */

@@ -5,7 +5,7 @@
  */
 #pragma once
 #include "piece.h"
-#include "state_index.h"
+#include "../state/state_index.h"
 
 struct arena;
 struct err;

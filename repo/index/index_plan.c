@@ -1,6 +1,6 @@
 #include "index_plan.h"
 
-#include "../debbuild/base/xalloc.h"
+#include "../../lib/base/xalloc.h"
 
 /* Neighbours join while they stay well below a piece's size, so that they can take some more. */
 #define JOIN_MAX (PIECE_MAX / 4 * 3)

@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/path.h"
-#include "compress.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../state/compress.h"
 #include "piece.h"
-#include "suite.h"
+#include "../state/suite.h"
 
 #define INDEX_MAX ((size_t)1 << 30)
 

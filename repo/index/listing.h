@@ -1,6 +1,6 @@
 /* What an index on disk lists: for the state's recovery, and for indexes that are made anew. */
 #pragma once
-#include "pool.h"
+#include "../state/pool.h"
 
 struct buf;
 struct err;

@@ -1,6 +1,6 @@
 /* The order in which the parts of a publish become visible; see base/txn.h. */
 #pragma once
-#include "../debbuild/base/txn.h"
+#include "../../lib/base/txn.h"
 
 enum publish_phase {
 	PHASE_POOL,

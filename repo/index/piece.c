@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "compress.h"
-#include "xz.h"
+#include "../state/compress.h"
+#include "../state/xz.h"
 
 /* One stanza larger than a piece makes a piece of its own. */
 #define TEXT_MAX (PIECE_MAX + ((size_t)32 << 20))

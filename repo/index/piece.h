@@ -3,10 +3,10 @@
  * and as an xz block. Pieces are independent of each other, so they are made in parallel.
  */
 #pragma once
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/err.h"
-#include "pool.h"
-#include "state_index.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../state/pool.h"
+#include "../state/state_index.h"
 
 /* A piece grows to this many bytes of plain text: large enough that a stanza packs as well as in
  * the whole index, small enough that it is packed again in some milliseconds. */

@@ -1,16 +1,16 @@
 /* Signing of a Release. */
-#include "release.h"
+#include "../state/release.h"
 
 #include <sys/stat.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/clock.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/parallel.h"
-#include "../debbuild/sign/signer.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/parallel.h"
+#include "../../lib/sign/signer.h"
 #include "phase.h"
-#include "suite.h"
+#include "../state/suite.h"
 
 #define TEXT_MAX ((size_t)8 << 20)
 #define BILLION	 1000000000

@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/clock.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/lock.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/txn.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/lock.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/txn.h"
 #include "listing.h"
-#include "state_index.h"
+#include "../state/state_index.h"
 
 #define PRIVATE ".debkit" /* holds the lock and the state; clients have no use for it */
 

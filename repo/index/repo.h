@@ -1,7 +1,7 @@
 /* A repository that is worked on: its root, the lock that is held, and its state. */
 #pragma once
-#include "state.h"
-#include "suite.h"
+#include "../state/state.h"
+#include "../state/suite.h"
 
 struct arena;
 struct err;

@@ -3,12 +3,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/xalloc.h"
-#include "../debbuild/deb/version.h"
-#include "listing.h"
-#include "piece.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/version.h"
+#include "../index/listing.h"
+#include "../index/piece.h"
 
 /* By name, newest version first, architecture; the same file in two suites lies side by side. */
 static int order(const void *x, const void *y)

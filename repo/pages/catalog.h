@@ -1,7 +1,7 @@
 /* What a repository holds, by package: what the web pages are made from. */
 #pragma once
-#include "pool.h"
-#include "repo.h"
+#include "../state/pool.h"
+#include "../index/repo.h"
 
 struct arena;
 struct err;

@@ -2,19 +2,19 @@
 
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/outfile.h"
-#include "../debbuild/base/parallel.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/xalloc.h"
-#include "../debbuild/deb/deb.h"
-#include "../debbuild/deb/utf8.h"
-#include "../debbuild/sign/debsig.h"
-#include "../debbuild/sign/signer.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/parallel.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/deb.h"
+#include "../../lib/deb/utf8.h"
+#include "../../lib/sign/debsig.h"
+#include "../../lib/sign/signer.h"
 #include "catalog.h"
-#include "compress.h"
+#include "../state/compress.h"
 
 #define FILE_MAX      ((size_t)1 << 30)
 #define PACKED_MAX    ((size_t)4 << 20)

@@ -4,7 +4,7 @@
  * time.
  */
 #pragma once
-#include "../debbuild/base/compat.h"
+#include "../../lib/base/compat.h"
 
 struct catalog;
 struct err;

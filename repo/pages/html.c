@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/digest.h"
-#include "../debbuild/deb/utf8.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/digest.h"
+#include "../../lib/deb/utf8.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
 

@@ -1,6 +1,6 @@
 /* Text for web pages and feeds: everything that comes out of a package goes through here. */
 #pragma once
-#include "../debbuild/base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,17 +4,17 @@
 #include <string.h>
 #include <time.h>
 
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/subst.h"
-#include "../debbuild/base/txn.h"
-#include "../debbuild/deb/stanza.h"
-#include "../debbuild/deb/utf8.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/subst.h"
+#include "../../lib/base/txn.h"
+#include "../../lib/deb/stanza.h"
+#include "../../lib/deb/utf8.h"
 #include "facts.h"
 #include "html.h"
 #include "pages_int.h"
-#include "phase.h"
-#include "site.h"
+#include "../index/phase.h"
+#include "../change/site.h"
 
 #define GENERATOR "<meta name=\"generator\" content=\"debkit\">"
 

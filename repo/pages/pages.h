@@ -10,7 +10,7 @@
  *	feed.atom                    the newest packages
  */
 #pragma once
-#include "repo.h"
+#include "../index/repo.h"
 #include <stddef.h>
 
 struct arena;

@@ -1,11 +1,11 @@
 /* The Atom feed (RFC 4287) of the newest packages. */
 #include <string.h>
 
-#include "../debbuild/base/digest.h"
-#include "../debbuild/base/xalloc.h"
+#include "../../lib/base/digest.h"
+#include "../../lib/base/xalloc.h"
 #include "html.h"
 #include "pages_int.h"
-#include "phase.h"
+#include "../index/phase.h"
 
 #define ENTRIES	    50
 #define SUMMARY_MAX 500

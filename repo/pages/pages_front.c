@@ -1,14 +1,14 @@
 /* The front page. */
 #include <string.h>
 
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/subst.h"
-#include "../debbuild/deb/stanza.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/subst.h"
+#include "../../lib/deb/stanza.h"
 #include "html.h"
 #include "pages_int.h"
-#include "phase.h"
-#include "site.h"
+#include "../index/phase.h"
+#include "../change/site.h"
 
 #define PACKAGES_SHOWN 20
 #define SUITES_SHOWN   30

@@ -1,10 +1,10 @@
 /* Shared by the files that make the web pages. */
 #pragma once
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/digest.h"
-#include "../debbuild/base/strv.h"
-#include "../debbuild/deb/stanza.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/digest.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/stanza.h"
 #include "catalog.h"
 #include "pages.h"
 

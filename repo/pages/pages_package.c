@@ -1,12 +1,12 @@
 /* The pages of packages, and the lists of them. */
 #include <string.h>
 
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/path.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
 #include "html.h"
 #include "pages_int.h"
-#include "phase.h"
-#include "retention.h"
+#include "../index/phase.h"
+#include "../change/retention.h"
 
 #define VERSIONS_PER_PAGE 100
 #define PACKAGES_PER_PAGE 500

@@ -1,15 +1,15 @@
 /* What the pages were made from, and the title that was given: the file .debkit/site. */
 #include <string.h>
 
-#include "../debbuild/base/digest.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/outfile.h"
-#include "../debbuild/base/path.h"
+#include "../../lib/base/digest.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
 #include "pages_int.h"
-#include "retention.h"
-#include "site.h"
-#include "state_index.h"
-#include "withdraw.h"
+#include "../change/retention.h"
+#include "../change/site.h"
+#include "../state/state_index.h"
+#include "../change/withdraw.h"
 
 #define RECORD	 ".debkit/site"
 #define TEXT_MAX ((size_t)1 << 20)

@@ -4,13 +4,13 @@
  */
 #include <string.h>
 
-#include "../debbuild/base/clock.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/deb/stanza.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/deb/stanza.h"
 #include "html.h"
 #include "pages_int.h"
-#include "phase.h"
+#include "../index/phase.h"
 
 #define SHOWN 10
 

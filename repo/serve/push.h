@@ -4,7 +4,7 @@
  * stops it, the target is a repository with its old or its new lists; the same command goes on.
  */
 #pragma once
-#include "../debbuild/base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stdbool.h>
 
 struct err;

@@ -4,16 +4,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/intr.h"
-#include "../debbuild/base/outfile.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/proc.h"
-#include "../debbuild/base/strv.h"
-#include "../debbuild/base/subst.h"
-#include "../debbuild/base/xalloc.h"
-#include "repo.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/subst.h"
+#include "../../lib/base/xalloc.h"
+#include "../index/repo.h"
 
 #define CONFIG_MAX ((size_t)1 << 20)
 #define WORKER	   "www-data"

@@ -1,6 +1,6 @@
 /* nginx over a repository: its configuration, and nginx itself in the foreground. */
 #pragma once
-#include "../debbuild/base/compat.h"
+#include "../../lib/base/compat.h"
 
 struct buf;
 struct err;

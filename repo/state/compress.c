@@ -4,8 +4,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/err.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
 
 #define GZ_LEVEL  6
 #define GZIP_WRAP 16 /* added to the window bits: a gzip member, not a zlib stream */

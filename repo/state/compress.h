@@ -1,6 +1,6 @@
 /* Compression of whole buffers: the only user of zlib and zstd. Same input, same bytes. */
 #pragma once
-#include "../debbuild/base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 
 struct buf;

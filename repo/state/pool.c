@@ -3,15 +3,15 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/strv.h"
-#include "../debbuild/base/xalloc.h"
-#include "../debbuild/deb/deb.h"
-#include "../debbuild/deb/version.h"
-#include "../debbuild/sign/debsig.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/deb.h"
+#include "../../lib/deb/version.h"
+#include "../../lib/sign/debsig.h"
 
 #define STANZA_MAX ((size_t)16 << 20)
 /* Longer names cannot be files: each part of a path holds at most 255 bytes. */

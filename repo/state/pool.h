@@ -2,8 +2,8 @@
  * Packages and where they lie. A package enters only through pool_admit, which reads all of it.
  */
 #pragma once
-#include "../debbuild/base/compat.h"
-#include "../debbuild/base/digest.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/digest.h"
 #include "state.h"
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/clock.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/path.h"
-#include "../debbuild/base/xalloc.h"
-#include "../debbuild/deb/stanza.h"
-#include "../debbuild/sign/cleartext.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/stanza.h"
+#include "../../lib/sign/cleartext.h"
 #include "suite.h"
 
 void release_list_add(struct release_list *l, const struct release_file *f)

@@ -1,6 +1,6 @@
 /* Release, Release.gpg and InRelease of a suite (repository format of apt), read and written. */
 #pragma once
-#include "../debbuild/base/compat.h"
+#include "../../lib/base/compat.h"
 #include "state.h"
 #include "sums.h"
 #include <stddef.h>

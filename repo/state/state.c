@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/txn.h"
-#include "../debbuild/base/xalloc.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/txn.h"
+#include "../../lib/base/xalloc.h"
 
 #define VERSION "1"
 #define LOG_MAX ((off_t)2 << 20)

@@ -5,8 +5,8 @@
  * from dists/ and pool/.
  */
 #pragma once
-#include "../debbuild/base/compat.h"
-#include "../debbuild/base/digest.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/digest.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

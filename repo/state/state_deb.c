@@ -1,6 +1,6 @@
 /* Rows about packages and input files. */
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/err.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
 #include "pool.h"
 #include "state_int.h"
 

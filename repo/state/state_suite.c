@@ -1,6 +1,6 @@
 /* Rows about suites and by-hash names. */
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/strv.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
 #include "state_int.h"
 
 int state_find_suite(struct state *s, const char *name, struct suite_row *out, struct err *err)

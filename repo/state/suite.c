@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "../debbuild/base/arena.h"
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/clock.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/deb/stanza.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/clock.h"
+#include "../../lib/base/err.h"
+#include "../../lib/deb/stanza.h"
 
 #define DEFAULT_VALID_DAYS 365
 #define RELEASE_MAX	   ((size_t)16 << 20)

@@ -3,8 +3,8 @@
  * these settings: a command without options keeps what the last one said.
  */
 #pragma once
-#include "../debbuild/base/compat.h"
-#include "../debbuild/base/strv.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/strv.h"
 #include "release.h"
 #include <stdbool.h>
 #include <stddef.h>

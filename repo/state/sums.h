@@ -3,8 +3,8 @@
  * so that a file whose beginning did not change is digested from the first change on.
  */
 #pragma once
-#include "../debbuild/base/compat.h"
-#include "../debbuild/base/digest.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/digest.h"
 #include <openssl/md5.h>
 #include <openssl/sha.h>
 #include <stdbool.h>

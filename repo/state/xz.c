@@ -2,9 +2,9 @@
 
 #include <lzma.h>
 
-#include "../debbuild/base/buf.h"
-#include "../debbuild/base/err.h"
-#include "../debbuild/base/xalloc.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/xalloc.h"
 
 #define CHECK  LZMA_CHECK_CRC64
 #define PRESET 6

@@ -3,7 +3,7 @@
  * blocks of one stream: header, blocks, and a tail (index and footer) that lists the blocks.
  */
 #pragma once
-#include "../debbuild/base/compat.h"
+#include "../../lib/base/compat.h"
 #include <stddef.h>
 
 struct buf;

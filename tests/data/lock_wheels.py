@@ -36,7 +36,7 @@ def make(path, triton=""):
 
 
 def exports(z, path):
-    """The list of debbuild/build/exports.h, with nm as the judge."""
+    """The list of debbuild/abi/exports.h, with nm as the judge."""
     text = "wheel %s\n" % os.path.basename(path)
     for name in sorted((n for n in z.namelist() if "/lib/" in n), key=os.path.basename):
         with open(path + ".so", "wb") as f:

@@ -1,9 +1,9 @@
 /* sdk_fetch FILE RECORD-SHA256 CUDA DIR: prints the requests, the bytes and the wheel's size. */
 #include <stdio.h>
 
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/build/index.h"
-#include "../../debbuild/build/sdk.h"
+#include "../../lib/base/err.h"
+#include "../../debbuild/wheel/pyindex.h"
+#include "../../debbuild/wheel/sdk.h"
 
 int main(int argc, char **argv)
 {

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/build/aptclosure.h"
-#include "../../debbuild/build/aptpackages.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../debbuild/nvidia/aptclosure.h"
+#include "../../debbuild/nvidia/aptpackages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

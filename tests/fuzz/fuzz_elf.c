@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/xalloc.h"
-#include "../../debbuild/deb/elf.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/elf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

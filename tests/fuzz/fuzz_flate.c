@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../debbuild/base/buf.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/build/flate.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../debbuild/wheel/flate.h"
 
 #define MAX ((size_t)1 << 20)
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/probe/loader.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../doctor/loader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

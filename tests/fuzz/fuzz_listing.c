@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/buf.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/path.h"
-#include "../../repo/listing.h"
-#include "../../repo/piece.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../repo/index/listing.h"
+#include "../../repo/index/piece.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,9 +2,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/sign/packets.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/sign/packets.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

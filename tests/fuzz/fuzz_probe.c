@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/probe/deep.h"
-#include "../../debbuild/probe/machine.h"
-#include "../../debbuild/probe/probe.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../doctor/deep.h"
+#include "../../doctor/machine.h"
+#include "../../doctor/probe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/build/wheel_record.h"
+#include "../../lib/base/err.h"
+#include "../../debbuild/wheel/wheel_record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/buf.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/sign/cleartext.h"
-#include "../../repo/suite.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/sign/cleartext.h"
+#include "../../repo/state/suite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

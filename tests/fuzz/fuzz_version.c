@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../debbuild/base/compat.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/deb/version.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/base/err.h"
+#include "../../lib/deb/version.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/base/strv.h"
-#include "../../debbuild/base/xalloc.h"
-#include "../../debbuild/build/wheel.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../debbuild/wheel/wheel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* Makes .deb files byte by byte, so that a test can make them wrong. Plain members only. */
 #pragma once
-#include "../../debbuild/base/buf.h"
+#include "../../lib/base/buf.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Makes CUDA fat binaries as fatbin.h describes them; the code in them is zeros. */
 #pragma once
-#include "../../debbuild/base/buf.h"
+#include "../../lib/base/buf.h"
 #include <stdint.h>
 #include <string.h>
 

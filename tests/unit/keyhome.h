@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/buf.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/outfile.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/base/xalloc.h"
-#include "../../debbuild/sign/keyring.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/sign/keyring.h"
 
 struct keyhome {
 	char dir[24];

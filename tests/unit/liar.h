@@ -6,11 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../debbuild/base/buf.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/base/strv.h"
-#include "../../debbuild/base/xalloc.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
 
 #define LIAR_WHEEL "torch-1.0.0-cp311-cp311-manylinux_2_28_x86_64.whl"
 

@@ -1,6 +1,6 @@
 /* Made-up machines for tests of the plan. */
 #pragma once
-#include "../../debbuild/build/plan.h"
+#include "../../debbuild/plan/plan.h"
 
 static char *planhost_cxx_flags[] = {"-fstack-protector-strong", "-D_FORTIFY_SOURCE=2", NULL};
 static char *planhost_ld_flags[] = {"-Wl,-z,relro", "-Wl,-z,now", NULL};

@@ -2,10 +2,10 @@
 #pragma once
 #include "unit.h"
 
-#include "../../debbuild/build/lockfile.h"
-#include "../../debbuild/build/matrix.h"
-#include "../../debbuild/build/plan.h"
-#include "../../debbuild/build/recipe.h"
+#include "../../debbuild/data/lockfile.h"
+#include "../../debbuild/data/matrix.h"
+#include "../../debbuild/plan/plan.h"
+#include "../../debbuild/data/recipe.h"
 #include "planhost.h"
 
 #define TEMPLATES "tests/data/templates"

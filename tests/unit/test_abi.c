@@ -7,17 +7,17 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/buf.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/outfile.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/base/proc.h"
-#include "../../debbuild/base/strv.h"
-#include "../../debbuild/base/xalloc.h"
-#include "../../debbuild/build/abi.h"
-#include "../../debbuild/build/exports.h"
-#include "../../debbuild/deb/elf.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../debbuild/abi/abi.h"
+#include "../../debbuild/abi/exports.h"
+#include "../../lib/deb/elf.h"
 
 static char top[] = "/tmp/test_abi.XXXXXX";
 static struct arena arena = ARENA_INIT;

@@ -1,15 +1,15 @@
 /* Lists of exports in the cache, and what abi_prove concludes from them; gcc makes the bindings. */
 #include "unit.h"
 
-#include "../../debbuild/base/digest.h"
-#include "../../debbuild/base/outfile.h"
-#include "../../debbuild/build/abi_prove.h"
-#include "../../debbuild/build/exports.h"
-#include "../../debbuild/build/flate.h"
-#include "../../debbuild/build/index.h"
-#include "../../debbuild/build/lockfile.h"
-#include "../../debbuild/build/matrix.h"
-#include "../../debbuild/build/plan.h"
+#include "../../lib/base/digest.h"
+#include "../../lib/base/outfile.h"
+#include "../../debbuild/abi/abi_prove.h"
+#include "../../debbuild/abi/exports.h"
+#include "../../debbuild/wheel/flate.h"
+#include "../../debbuild/wheel/pyindex.h"
+#include "../../debbuild/data/lockfile.h"
+#include "../../debbuild/data/matrix.h"
+#include "../../debbuild/plan/plan.h"
 
 /* Nobody listens there: what is not in the cache cannot be had. */
 #define NOWHERE "http://127.0.0.1:9/simple"

@@ -7,13 +7,13 @@
 
 #include <cmocka.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/buf.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/base/strv.h"
-#include "../../debbuild/build/aptclosure.h"
-#include "../../debbuild/build/aptpackages.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../debbuild/nvidia/aptclosure.h"
+#include "../../debbuild/nvidia/aptpackages.h"
 
 #define CASES "tests/data/apt.cases"
 

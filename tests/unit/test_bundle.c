@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "../../repo/bundle.h"
+#include "../../repo/bundle/bundle.h"
 
 static void machines_are_parsed(void **state)
 {

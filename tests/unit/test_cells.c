@@ -1,11 +1,11 @@
 #include "unit.h"
 
-#include "../../debbuild/build/built.h"
-#include "../../debbuild/build/cells.h"
-#include "../../debbuild/build/lockfile.h"
-#include "../../debbuild/build/matrix.h"
-#include "../../debbuild/build/recipe.h"
-#include "../../debbuild/build/states.h"
+#include "../../debbuild/cells/built.h"
+#include "../../debbuild/cells/cells.h"
+#include "../../debbuild/data/lockfile.h"
+#include "../../debbuild/data/matrix.h"
+#include "../../debbuild/data/recipe.h"
+#include "../../debbuild/data/states.h"
 
 /* The made-up templates with a gap, a package for CUDA 12.8, and what was seen of it. */
 struct world {

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "../../debbuild/base/clock.h"
+#include "../../lib/base/clock.h"
 
 /* Days before and after leap days, turns of the year and the ends of what is supported. */
 static const long long times[] = {0, 1, 951782399, 951782400, 951868800, 1078012800, 1709164800,

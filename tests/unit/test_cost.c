@@ -1,8 +1,8 @@
 #include "unit.h"
 
-#include "../../debbuild/build/cost.h"
-#include "../../debbuild/build/plan.h"
-#include "../../debbuild/build/step_cost.h"
+#include "../../debbuild/plan/cost.h"
+#include "../../debbuild/plan/plan.h"
+#include "../../debbuild/plan/step_cost.h"
 
 /*
  * Schedules by hand. Steps a (3 s), b (2 s), c (2 s), d of a and b (4 s), e of c (1 s), f of d and

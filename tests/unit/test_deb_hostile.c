@@ -6,12 +6,12 @@
 #include <zlib.h>
 #include <cmocka.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/outfile.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/base/xalloc.h"
-#include "../../debbuild/deb/deb.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/deb.h"
 #include "debmake.h"
 
 static char path[] = "/tmp/test_deb_hostile.XXXXXX";

@@ -8,14 +8,14 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/outfile.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/base/proc.h"
-#include "../../debbuild/base/strv.h"
-#include "../../debbuild/base/xalloc.h"
-#include "../../debbuild/deb/deb.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/deb.h"
 #include "debmake.h"
 
 static char top[] = "/tmp/test_deb_read.XXXXXX";

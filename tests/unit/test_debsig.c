@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <sys/stat.h>
 
-#include "../../debbuild/sign/debsig.h"
+#include "../../lib/sign/debsig.h"
 #include "keyhome.h"
 
 /* A package made by dpkg-deb, "x.deb" in the home. */

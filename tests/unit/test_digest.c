@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "../../debbuild/base/digest.h"
+#include "../../lib/base/digest.h"
 
 static const struct {
 	enum digest_alg alg;

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../debbuild/base/buf.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/outfile.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/base/proc.h"
-#include "../../debbuild/base/xalloc.h"
-#include "../../debbuild/build/flate.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/xalloc.h"
+#include "../../debbuild/wheel/flate.h"
 
 #define MAX ((size_t)32 << 20)
 

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "../../repo/html.h"
+#include "../../repo/pages/html.h"
 
 static void is(void (*fn)(struct buf *, const char *), const char *in, const char *want)
 {

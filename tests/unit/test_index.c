@@ -6,9 +6,9 @@
 
 #include <signal.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/intr.h"
-#include "../../debbuild/build/index.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/intr.h"
+#include "../../debbuild/wheel/pyindex.h"
 #include "cases.h"
 #include "liar.h"
 

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "../../debbuild/build/intact.h"
+#include "../../debbuild/wheel/intact.h"
 
 static void is_there(struct unit *u, const char *dir, bool there, bool damaged)
 {

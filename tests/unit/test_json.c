@@ -1,7 +1,7 @@
 #include "unit.h"
 
-#include "../../debbuild/base/base64.h"
-#include "../../debbuild/build/json.h"
+#include "../../lib/base/base64.h"
+#include "../../lib/base/json.h"
 
 static void document_has_the_form_of_rfc_8259(void **state)
 {

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "../../debbuild/base/limits.h"
+#include "../../lib/base/limits.h"
 
 #define MIB	((uint64_t)1 << 20)
 #define MEMINFO "MemTotal:       65536000 kB\nMemFree:        1 kB\nMemAvailable:   4194304 kB\n"

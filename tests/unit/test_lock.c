@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "../../debbuild/base/intr.h"
-#include "../../debbuild/base/lock.h"
+#include "../../lib/base/intr.h"
+#include "../../lib/base/lock.h"
 
 /* Ends of pipes through which a child says that it waits. */
 static int tell;

@@ -1,12 +1,12 @@
 /* Which files the lock wants, which of an index answer, and what METADATA says of Triton. */
 #include "unit.h"
 
-#include "../../debbuild/build/index.h"
-#include "../../debbuild/build/lockwant.h"
-#include "../../debbuild/build/matrix.h"
-#include "../../debbuild/build/recipe.h"
-#include "../../debbuild/build/torchmeta.h"
-#include "../../debbuild/build/wheelname.h"
+#include "../../debbuild/wheel/pyindex.h"
+#include "../../debbuild/lock/lockwant.h"
+#include "../../debbuild/data/matrix.h"
+#include "../../debbuild/data/recipe.h"
+#include "../../debbuild/wheel/torchmeta.h"
+#include "../../debbuild/data/wheelname.h"
 
 #define TEMPLATES "tests/data/templates"
 #define LINUX	  "-manylinux_2_28_x86_64.whl"

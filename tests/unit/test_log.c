@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 
-#include "../../debbuild/base/log.h"
+#include "../../lib/base/log.h"
 
 #define END "<end>"
 

@@ -1,9 +1,9 @@
 /* Driver, loader, packages, sources and keys, as their files tell. */
 #include "unit.h"
 
-#include "../../debbuild/probe/deep.h"
-#include "../../debbuild/probe/machine.h"
-#include "../../debbuild/probe/probe.h"
+#include "../../doctor/deep.h"
+#include "../../doctor/machine.h"
+#include "../../doctor/probe.h"
 
 static void versions_of_the_driver(void **state)
 {

@@ -1,10 +1,10 @@
 /* Manifests of stores of Triton kernels, alone and in a package that claims what they say. */
 #include "unit.h"
 
-#include "../../debbuild/deb/deb.h"
-#include "../../debbuild/deb/inspect.h"
-#include "../../debbuild/deb/manifest.h"
-#include "../../debbuild/deb/stanza.h"
+#include "../../lib/deb/deb.h"
+#include "../../lib/deb/inspect.h"
+#include "../../lib/deb/manifest.h"
+#include "../../lib/deb/stanza.h"
 
 #define DIR "usr/lib/x86_64-linux-gnu/debkit/fla/cu128"
 

@@ -4,12 +4,12 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "../../debbuild/base/digest.h"
-#include "../../debbuild/base/intr.h"
-#include "../../debbuild/build/ninja.h"
-#include "../../debbuild/build/partial.h"
-#include "../../debbuild/build/plan.h"
-#include "../../debbuild/build/step.h"
+#include "../../lib/base/digest.h"
+#include "../../lib/base/intr.h"
+#include "../../debbuild/make/ninja.h"
+#include "../../debbuild/make/partial.h"
+#include "../../debbuild/plan/plan.h"
+#include "../../debbuild/make/step.h"
 
 #define STEPS_MAX 10
 

@@ -2,7 +2,7 @@
 
 #include <limits.h>
 
-#include "../../debbuild/base/opt.h"
+#include "../../lib/base/opt.h"
 
 static bool force, help;
 static const char *out;

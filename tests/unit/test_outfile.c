@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-#include "../../debbuild/base/outfile.h"
+#include "../../lib/base/outfile.h"
 
 #define NO_FILE "'%s' is there and is no regular file: move it away, or name another"
 

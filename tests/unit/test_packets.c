@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "../../debbuild/sign/packets.h"
+#include "../../lib/sign/packets.h"
 #include "keyhome.h"
 
 static void export_to(struct keyhome *h, const char *fpr, struct buf *b)

@@ -1,10 +1,10 @@
 #include "unit.h"
 
-#include "../../debbuild/build/lockfile.h"
-#include "../../debbuild/build/matrix.h"
-#include "../../debbuild/build/ninja.h"
-#include "../../debbuild/build/partial.h"
-#include "../../debbuild/build/recipe.h"
+#include "../../debbuild/data/lockfile.h"
+#include "../../debbuild/data/matrix.h"
+#include "../../debbuild/make/ninja.h"
+#include "../../debbuild/make/partial.h"
+#include "../../debbuild/data/recipe.h"
 #include "planhost.h"
 
 #define TEMPLATES "tests/data/templates"

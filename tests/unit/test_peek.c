@@ -7,12 +7,12 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/base/proc.h"
-#include "../../debbuild/base/xalloc.h"
-#include "../../debbuild/build/peek.h"
-#include "../../debbuild/build/wheel.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/xalloc.h"
+#include "../../debbuild/wheel/peek.h"
+#include "../../debbuild/wheel/wheel.h"
 
 #define MAX ((size_t)64 << 20)
 

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/outfile.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/base/xalloc.h"
-#include "../../debbuild/build/pip_config.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/xalloc.h"
+#include "../../debbuild/wheel/pip_config.h"
 
 static const char *const variables[] = {"PIP_INDEX_URL", "PIP_CERT", "PIP_PROXY", "PIP_CONFIG_FILE",
     "PIP_EXTRA_INDEX_URL", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"};

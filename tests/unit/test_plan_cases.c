@@ -14,12 +14,12 @@
  */
 #include "unit.h"
 
-#include "../../debbuild/build/lockfile.h"
-#include "../../debbuild/build/matrix.h"
-#include "../../debbuild/build/ninja.h"
-#include "../../debbuild/build/plan.h"
-#include "../../debbuild/build/recipe.h"
-#include "../../debbuild/deb/stanza.h"
+#include "../../debbuild/data/lockfile.h"
+#include "../../debbuild/data/matrix.h"
+#include "../../debbuild/make/ninja.h"
+#include "../../debbuild/plan/plan.h"
+#include "../../debbuild/data/recipe.h"
+#include "../../lib/deb/stanza.h"
 #include "planhost.h"
 
 #define CASES "tests/golden/plan.cases"

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
-#include "../../debbuild/probe/finding.h"
-#include "../../debbuild/probe/machine.h"
-#include "../../debbuild/probe/probe.h"
+#include "../../doctor/finding.h"
+#include "../../doctor/machine.h"
+#include "../../doctor/probe.h"
 
 static void start(struct unit *u, struct probe *p)
 {

@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "../../debbuild/base/intr.h"
+#include "../../lib/base/intr.h"
 
 /* argv of a shell that runs text. */
 #define SH(text)                                                                                   \

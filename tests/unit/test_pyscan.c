@@ -1,9 +1,9 @@
 /* Pythons, their torch and the binding each would get, in trees made of files. */
 #include "unit.h"
 
-#include "../../debbuild/probe/bindings.h"
-#include "../../debbuild/probe/probe.h"
-#include "../../debbuild/probe/pyscan.h"
+#include "../../doctor/bindings.h"
+#include "../../doctor/probe.h"
+#include "../../doctor/pyscan.h"
 
 static void start(struct unit *u, struct probe *p)
 {

@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/outfile.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/probe/python.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/path.h"
+#include "../../doctor/python.h"
 
 /* A folder for one environment, and what python_find made of it. */
 struct fixture {

@@ -4,11 +4,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/buf.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/strv.h"
-#include "../../debbuild/deb/relation.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/relation.h"
 #include "cases.h"
 
 /* "name:qualifier(OPversion)@group" with a space between. */

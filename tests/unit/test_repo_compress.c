@@ -1,7 +1,7 @@
 #include "unit.h"
 
-#include "../../repo/compress.h"
-#include "../../repo/xz.h"
+#include "../../repo/state/compress.h"
+#include "../../repo/state/xz.h"
 
 /* Two pieces of text; the judges are gzip, zstd and xz. */
 static const char *const texts[] = {"Package: a\nVersion: 1\n\n", "Package: b\nVersion: 2\n\n"};

@@ -1,9 +1,9 @@
 #include "unit.h"
 
-#include "../../repo/facts.h"
-#include "../../repo/pages.h"
-#include "../../repo/pages_int.h"
-#include "../../repo/publish.h"
+#include "../../repo/pages/facts.h"
+#include "../../repo/pages/pages.h"
+#include "../../repo/pages/pages_int.h"
+#include "../../repo/change/publish.h"
 
 /* A repository with a package of each name, in these versions, unsigned. */
 static const char *make_repo(struct unit *u, const char *const *versions)

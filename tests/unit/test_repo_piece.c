@@ -1,7 +1,7 @@
 #include "unit.h"
 
-#include "../../repo/piece.h"
-#include "../../repo/compress.h"
+#include "../../repo/index/piece.h"
+#include "../../repo/state/compress.h"
 
 static const char text[] =
     "Package: a\nVersion: 1\nArchitecture: all\nDescription: x\n Version: 9\n\n"

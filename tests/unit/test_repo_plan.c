@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "../../repo/index_plan.h"
+#include "../../repo/index/index_plan.h"
 
 /*
  * A plan as text: for each job "keep" or "make", its sequence number, how many old pieces and how

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "../../repo/select.h"
+#include "../../repo/change/select.h"
 
 /* Which of three packages the words mean, as "x-x"; "!" after it if a word meant none. */
 static const char *match(struct unit *u, const char *words)

@@ -1,7 +1,7 @@
 #include "unit.h"
 
-#include "../../repo/push.h"
-#include "../../repo/serve.h"
+#include "../../repo/serve/push.h"
+#include "../../repo/serve/serve.h"
 
 static int config(
     struct unit *u, const char *root, const char *listen, const char *path, struct buf *out)

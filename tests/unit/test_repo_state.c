@@ -1,7 +1,7 @@
 #include "unit.h"
 
-#include "../../repo/pool.h"
-#include "../../repo/state_index.h"
+#include "../../repo/state/pool.h"
+#include "../../repo/state/state_index.h"
 
 static struct state *open_state(struct unit *u, bool want_fresh)
 {

@@ -1,7 +1,7 @@
 #include "unit.h"
 
-#include "../../debbuild/base/clock.h"
-#include "../../repo/suite.h"
+#include "../../lib/base/clock.h"
+#include "../../repo/state/suite.h"
 
 static const char release[] = "Origin: Test\n"
 			      "Suite: stable\n"

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "../../repo/sums.h"
+#include "../../repo/state/sums.h"
 
 /* Digests that go on from a stored state are those of the whole, wherever it was cut. */
 static void a_stored_state_goes_on(void **state)

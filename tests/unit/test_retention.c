@@ -1,8 +1,8 @@
 #include "unit.h"
 
-#include "../../repo/retention.h"
-#include "../../repo/withdraw.h"
-#include "../../debbuild/deb/stanza.h"
+#include "../../repo/change/retention.h"
+#include "../../repo/change/withdraw.h"
+#include "../../lib/deb/stanza.h"
 
 static void no_file_keeps_all(void **state)
 {

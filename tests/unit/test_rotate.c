@@ -5,9 +5,9 @@
 
 #include <cmocka.h>
 
-#include "../../debbuild/base/strv.h"
-#include "../../debbuild/sign/rotate.h"
-#include "../../debbuild/sign/signer.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/sign/rotate.h"
+#include "../../lib/sign/signer.h"
 #include "keyhome.h"
 
 #define UID "debkit test <test@debkit.invalid>"

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "../../debbuild/build/index.h"
-#include "../../debbuild/build/sdk.h"
+#include "../../debbuild/wheel/pyindex.h"
+#include "../../debbuild/wheel/sdk.h"
 #include "liar.h"
 
 static struct liar liar;

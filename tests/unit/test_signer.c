@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../../debbuild/sign/signer.h"
+#include "../../lib/sign/signer.h"
 #include "keyhome.h"
 
 #define TEXT "Origin: debkit\nSuite: stable\n- dash\n"

@@ -1,7 +1,7 @@
 #include "unit.h"
 
-#include "../../debbuild/build/slurm.h"
-#include "../../debbuild/build/slurm_job.h"
+#include "../../debbuild/make/slurm.h"
+#include "../../debbuild/make/slurm_job.h"
 
 #define GB ((uint64_t)1 << 30)
 

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/buf.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/base/strv.h"
-#include "../../debbuild/base/xalloc.h"
-#include "../../debbuild/deb/stanza.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
+#include "../../lib/deb/stanza.h"
 
 #define DATA "tests/data/stanza"
 

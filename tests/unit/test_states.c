@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "../../debbuild/build/states.h"
+#include "../../debbuild/data/states.h"
 
 #define GOOD "State: gpu\nRecipe: r\nVersion: 1-1\nTorch: 2.10\nCuda: 12.8\nPython: 3.11\n"
 

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "../../debbuild/base/subst.h"
+#include "../../lib/base/subst.h"
 
 static const struct subst values[] = {{"NAME", "x"}, {"NAME_2", "two\nlines"}, {"EMPTY", ""},
     {"AT", "@NAME@"}, {"UNSET", NULL}, {NULL, NULL}};

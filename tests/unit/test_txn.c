@@ -2,7 +2,7 @@
 
 #include <sys/wait.h>
 
-#include "../../debbuild/base/txn.h"
+#include "../../lib/base/txn.h"
 
 /*
  * The published names, by phase; publish() gives each of them its new text and removes "stale".

@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 
-#include "../../debbuild/base/parallel.h"
-#include "../../debbuild/base/txn.h"
+#include "../../lib/base/parallel.h"
+#include "../../lib/base/txn.h"
 
 static struct txn *begin(struct unit *u)
 {

@@ -1,7 +1,7 @@
 #include "unit.h"
 
-#include "../../debbuild/deb/deb.h"
-#include "../../debbuild/deb/unsigned.h"
+#include "../../lib/deb/deb.h"
+#include "../../lib/deb/unsigned.h"
 #include "debmake.h"
 
 /* A package on disk; sig NULL: unsigned. */

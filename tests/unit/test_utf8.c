@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "../../debbuild/base/compat.h"
-#include "../../debbuild/deb/utf8.h"
+#include "../../lib/base/compat.h"
+#include "../../lib/deb/utf8.h"
 
 /* RFC 3629, section 4: the first and last of each row, and their neighbours outside. */
 static void test_table(void **state)

@@ -4,10 +4,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/strv.h"
-#include "../../debbuild/deb/version.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/deb/version.h"
 #include "cases.h"
 
 static int sign(int n)

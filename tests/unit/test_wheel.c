@@ -6,11 +6,11 @@
 
 #include <sys/stat.h>
 
-#include "../../debbuild/base/outfile.h"
-#include "../../debbuild/base/proc.h"
-#include "../../debbuild/build/index.h"
-#include "../../debbuild/build/wheel.h"
-#include "../../debbuild/build/wheel_record.h"
+#include "../../lib/base/outfile.h"
+#include "../../lib/base/proc.h"
+#include "../../debbuild/wheel/pyindex.h"
+#include "../../debbuild/wheel/wheel.h"
+#include "../../debbuild/wheel/wheel_record.h"
 #include "cases.h"
 #include "liar.h"
 

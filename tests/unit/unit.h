@@ -16,13 +16,13 @@
 
 #include <cmocka.h>
 
-#include "../../debbuild/base/arena.h"
-#include "../../debbuild/base/buf.h"
-#include "../../debbuild/base/err.h"
-#include "../../debbuild/base/path.h"
-#include "../../debbuild/base/proc.h"
-#include "../../debbuild/base/strv.h"
-#include "../../debbuild/base/xalloc.h"
+#include "../../lib/base/arena.h"
+#include "../../lib/base/buf.h"
+#include "../../lib/base/err.h"
+#include "../../lib/base/path.h"
+#include "../../lib/base/proc.h"
+#include "../../lib/base/strv.h"
+#include "../../lib/base/xalloc.h"
 
 #define UNIT_FILE_MAX ((size_t)8 << 20)
 
