@@ -3,10 +3,9 @@
 . "$(dirname "$0")/lib.sh"
 
 copy=$work/copy
-mkdir -p "$copy/repo"
-cp -r "$top/debbuild" "$copy/"
-[ ! -d "$top/repo" ] || cp -r "$top/repo" "$copy/"
-printf '#pragma once\n' >"$copy/repo/planted.h"
+mkdir "$copy"
+(cd "$top" && cp -r lib debbuild repo doctor cmd "$copy/")
+printf '#pragma once\n' >"$copy/repo/change/planted.h"
 "$top/tests/layers.sh" "$copy" >"$work/before"
 descriptions=() wanted=()
 
@@ -34,52 +33,56 @@ by="which tests/layers.sh gives to no such file"
 
 ok "the sources keep to their layers" "$top/tests/layers.sh"
 
-allow "cmd includes repo" debbuild/cmd '#include "../../repo/planted.h"'
-allow "repo includes sign" repo '#include "../debbuild/sign/signer.h"'
-allow "probe includes base" debbuild/probe '#include "../base/err.h"'
-allow "libc everywhere" debbuild/base '#include <sys/stat.h>'
-allow "sqlite3 in repo" repo '#include <sqlite3.h>'
+allow "cmd includes repo" cmd '#include "../repo/change/planted.h"'
+allow "repo includes sign" repo/change '#include "../../lib/sign/signer.h"'
+allow "doctor includes base" doctor '#include "../lib/base/err.h"'
+allow "libc everywhere" lib/base '#include <sys/stat.h>'
+allow "sqlite3 in the state" repo/state '#include <sqlite3.h>'
 
-plant "base includes deb" debbuild/base '#include "../deb/stanza.h"' \
-	"layer base includes debbuild/deb/stanza.h of layer deb$below"
-plant "deb includes sign" debbuild/deb '#include "../sign/signer.h"' \
-	"layer deb includes debbuild/sign/signer.h of layer sign$below"
-plant "sign includes build" debbuild/sign '#include "../build/index.h"' \
-	"layer sign includes debbuild/build/index.h of layer build$below"
-plant "build includes repo" debbuild/build '#include "../../repo/planted.h"' \
-	"layer build includes repo/planted.h of layer repo$below"
-plant "repo includes build" repo '#include "../debbuild/build/index.h"' \
-	"layer repo includes debbuild/build/index.h of layer build$below"
-plant "probe includes build" debbuild/probe '#include "../build/index.h"' \
-	"layer probe includes debbuild/build/index.h of layer build$below"
-plant "build includes cmd" debbuild/build '#include "../cmd/cmd.h"' \
-	"layer build includes debbuild/cmd/cmd.h of layer cmd$below"
-plant "a detour is seen through" debbuild/base '#include "../base/../deb/../deb/deb.h"' \
-	"layer base includes debbuild/deb/deb.h of layer deb$below"
-plant "blanks are seen through" debbuild/base $'\t# \tinclude\t"../deb/deb.h"' \
-	"layer base includes debbuild/deb/deb.h of layer deb$below"
-plant "a file that is not there" debbuild/base '#include "nowhere.h"' \
+plant "base includes deb" lib/base '#include "../deb/stanza.h"' \
+	"layer lib/base includes lib/deb/stanza.h of layer lib/deb$below"
+plant "deb includes sign" lib/deb '#include "../sign/signer.h"' \
+	"layer lib/deb includes lib/sign/signer.h of layer lib/sign$below"
+plant "sign includes debbuild" lib/sign '#include "../../debbuild/wheel/pyindex.h"' \
+	"layer lib/sign includes debbuild/wheel/pyindex.h of layer debbuild/wheel$below"
+plant "data includes plan" debbuild/data '#include "../plan/plan.h"' \
+	"layer debbuild/data includes debbuild/plan/plan.h of layer debbuild/plan$below"
+plant "state includes index" repo/state '#include "../index/piece.h"' \
+	"layer repo/state includes repo/index/piece.h of layer repo/index$below"
+plant "debbuild includes repo" debbuild/make '#include "../../repo/change/planted.h"' \
+	"layer debbuild/make includes repo/change/planted.h of layer repo/change$below"
+plant "repo includes debbuild" repo/change '#include "../../debbuild/data/field.h"' \
+	"layer repo/change includes debbuild/data/field.h of layer debbuild/data$below"
+plant "doctor includes debbuild" doctor '#include "../debbuild/data/field.h"' \
+	"layer doctor includes debbuild/data/field.h of layer debbuild/data$below"
+plant "make includes cmd" debbuild/make '#include "../../cmd/cmd.h"' \
+	"layer debbuild/make includes cmd/cmd.h of layer cmd$below"
+plant "a detour is seen through" lib/base '#include "../base/../deb/../deb/deb.h"' \
+	"layer lib/base includes lib/deb/deb.h of layer lib/deb$below"
+plant "blanks are seen through" lib/base $'\t# \tinclude\t"../deb/deb.h"' \
+	"layer lib/base includes lib/deb/deb.h of layer lib/deb$below"
+plant "a file that is not there" lib/base '#include "nowhere.h"' \
 	'includes "nowhere.h", expected a file beside it or a relative name'
-plant "an include by macro" debbuild/base '#include NAME' \
+plant "an include by macro" lib/base '#include NAME' \
 	'includes no plain name, expected "..." or <...>'
 
-plant "curl in cmd" debbuild/cmd '#include <curl/curl.h>' "includes <curl/curl.h>, $by"
-plant "archive.h in build" debbuild/build '#include <archive.h>' \
+plant "curl in cmd" cmd '#include <curl/curl.h>' "includes <curl/curl.h>, $by"
+plant "archive.h in make" debbuild/make '#include <archive.h>' \
 	"includes <archive.h>, $by"
-plant "sqlite3 outside repo" debbuild/build '#include <sqlite3.h>' \
+plant "sqlite3 outside the state" debbuild/make '#include <sqlite3.h>' \
 	"includes <sqlite3.h>, $by"
-plant "gpgme outside sign" repo '#include <gpgme.h>' "includes <gpgme.h>, $by"
-plant "a library of no rule" repo '#include <unknown/thing.h>' \
+plant "gpgme outside sign" repo/change '#include <gpgme.h>' "includes <gpgme.h>, $by"
+plant "a library of no rule" repo/change '#include <unknown/thing.h>' \
 	"includes <unknown/thing.h>, $by"
 
-seq 600 | sed 's!.*!/* & */!' >"$copy/debbuild/base/long600.c"
-seq 601 | sed 's!.*!/* & */!' >"$copy/debbuild/base/long601.c"
+seq 600 | sed 's!.*!/* & */!' >"$copy/lib/base/long600.c"
+seq 601 | sed 's!.*!/* & */!' >"$copy/lib/base/long601.c"
 descriptions+=("601 lines")
-wanted+=("debbuild/base/long601.c:601: has 601 lines, expected at most 600")
+wanted+=("lib/base/long601.c:601: has 601 lines, expected at most 600")
 mkdir "$copy/debbuild/extra"
 echo >"$copy/debbuild/extra/planted.c"
 descriptions+=("a folder that is no layer")
-wanted+=("debbuild/extra/planted.c:1: lies in no layer, expected debbuild/LAYER/ or repo/")
+wanted+=("debbuild/extra/planted.c:1: lies in no part that tests/layers.sh ranks")
 
 "$top/tests/layers.sh" "$copy" >"$work/said"
 status=$?
