@@ -13,8 +13,11 @@ void intr_install(void)
 {
 	struct sigaction sa = {.sa_handler = note};
 	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
-	for (size_t i = 0; i < ARRAY_SIZE(sigs); i++)
-		sigaction(sigs[i], &sa, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(sigs); i++) {
+		struct sigaction was;
+		if (sigaction(sigs[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			sigaction(sigs[i], &sa, NULL);
+	}
 	/* A write that has no reader, or passes ulimit -f, fails and is told of. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

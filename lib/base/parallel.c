@@ -1,8 +1,10 @@
 #include "parallel.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+
+#include "limits.h"
 
 #define THREADS_MAX 16
 
@@ -23,11 +25,10 @@ static void *work(void *arg)
 
 unsigned parallel_threads(void)
 {
-	cpu_set_t set;
 	if (getenv("DEBKIT_FAULT"))
 		return 1;
-	int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-	return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (unsigned)n;
+	unsigned n = limits_cpus("");
+	return n > THREADS_MAX ? THREADS_MAX : n;
 }
 
 void parallel_run(size_t n, void (*fn)(void *arg, size_t i), void *arg)

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "buf.h"
 #include "clock.h"
@@ -128,7 +129,7 @@ static void pump_in(const struct proc_spec *s, int *fd, size_t *done)
 	ssize_t n = write(*fd, (const char *)s->in + *done, left < 65536 ? left : 65536);
 	if (n > 0)
 		*done += (size_t)n;
-	if ((n < 0 && errno != EINTR) || *done == s->in_len)
+	if ((n < 0 && errno != EINTR && errno != EAGAIN) || *done == s->in_len)
 		close(take_fd(fd));
 }
 
@@ -195,6 +196,10 @@ static void pump(struct run *r, struct pipes *p)
 	struct buf *out = s->out ? s->out : &lines;
 	size_t fed = 0;
 	bool ended = false;
+	/* A pipe that has room for a byte would else block a write of more, while what the program
+	 * writes is not read. */
+	if (s->in)
+		fcntl(p->in[1], F_SETFL, O_NONBLOCK);
 	if (s->in && !s->in_len)
 		close(take_fd(&p->in[1]));
 	while (!r->killed && any_open(p)) {
@@ -240,6 +245,17 @@ static int reap(struct run *r, struct proc_result *res, struct err *err)
 	return 0;
 }
 
+/* What of a group outlives its leader after a signal has the same time to end, and is killed then.
+ */
+static void end_group(const struct run *r)
+{
+	const struct timespec moment = {.tv_nsec = 20000000};
+	double until = clock_monotonic() + GRACE_S;
+	while (kill(-r->pid, 0) == 0 && clock_monotonic() < until)
+		nanosleep(&moment, NULL);
+	kill(-r->pid, SIGKILL);
+}
+
 int proc_run(const struct proc_spec *s, struct proc_result *res, struct err *err)
 {
 	const char *name = s->argv[0];
@@ -274,6 +290,8 @@ int proc_run(const struct proc_spec *s, struct proc_result *res, struct err *err
 		pump(&r, &p);
 	if (reap(&r, res, err) < 0)
 		return -1;
+	if (r.passed_on && leads_group(s))
+		end_group(&r);
 	if (r.killed)
 		return intr_check(err) < 0
 			   ? -1

@@ -126,7 +126,7 @@ umount "$work/small"
 
 # Stopped in the middle: 130, nothing half-written, and the same command goes on.
 new_cache "$work/cache5"
-DEBKIT_CACHE=$work/cache5 "$DEBKIT" build $one --unsigned \
+DEBKIT_CACHE=$work/cache5 env --default-signal=INT "$DEBKIT" build $one --unsigned \
 	--out "$work/c" >"$work/c.out" 2>"$work/c.err" &
 pid=$!
 for _ in $(seq 200); do

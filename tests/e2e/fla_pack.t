@@ -113,7 +113,7 @@ ok "and then all are there" is \
 	"$(dpkg-deb -f "$work"/f/python3-flash-linear-attention-cu128_*.deb Debkit-Triton)" "3.5.1 3.6.0"
 touch "$log.slow"
 sed -i '$a # a third' "$recipe/kernels/compile.py"
-"$DEBKIT" build $args --unsigned --out "$work/f" >"$work/i.out" 2>"$work/i.err" &
+env --default-signal=INT "$DEBKIT" build $args --unsigned --out "$work/f" >"$work/i.out" 2>"$work/i.err" &
 pid=$!
 for _ in $(seq 200); do
 	ls "$work"/f/work/*/running/* >/dev/null 2>&1 && break

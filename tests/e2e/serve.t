@@ -30,7 +30,7 @@ chmod 700 "$work"
 fails "a folder that nginx's workers may not enter" 2 "may not enter '$work'" "$DEBKIT" serve --repo "$repo" --listen "127.0.0.1:$port"
 chmod 755 "$work"
 
-"$DEBKIT" serve --repo "$repo" --listen "127.0.0.1:$port" --path /apt >server.log 2>&1 &
+env --default-signal=INT "$DEBKIT" serve --repo "$repo" --listen "127.0.0.1:$port" --path /apt >server.log 2>&1 &
 server=$!
 trap 'kill $server 2>/dev/null; cleanup' EXIT
 for _ in $(seq 100); do (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break; sleep 0.1; done

@@ -125,7 +125,7 @@ build_held() {
 	new_cache "$2" "$work/first"
 	: >"$work/calls"
 	touch "$work/hold/$1"
-	DEBKIT_CACHE=$2 $slurm --out "$3" >"$work/held.out" 2>"$work/held.err" &
+	DEBKIT_CACHE=$2 env --default-signal=INT $slurm --out "$3" >"$work/held.out" 2>"$work/held.err" &
 	build=$!
 	until_true grep -q "^node.*$1" "$work/calls" || return
 	on=$(sed -n "s/^\(node[0-9]\) .*$1.*/\1/p" "$work/calls" | tail -n 1)

@@ -325,7 +325,7 @@ umount "$work/small"
 # Stopped in the middle; the same command goes on and fetches no package twice.
 mkdir "$served/slow"
 cp "$served/good/$deb" "$served/slow/$deb.1.slow"
-"$DEBKIT" toolchain --cuda 12.8 --repo "$url/slow" --key "$key" --prefix "$work/p/slow" \
+env --default-signal=INT "$DEBKIT" toolchain --cuda 12.8 --repo "$url/slow" --key "$key" --prefix "$work/p/slow" \
 	>"$work/slow.out" 2>"$work/slow.err" &
 pid=$!
 for _ in $(seq 200); do

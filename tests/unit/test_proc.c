@@ -77,6 +77,24 @@ static void large_input_comes_back_whole(void **state)
 	assert_memory_equal(out.data, in, n);
 }
 
+/* One that reads a line, writes much for it, and only then reads on: c++filt does. */
+static void little_reading_and_much_writing_does_not_hang(void **state)
+{
+	struct unit *u = *state;
+	size_t n = 1 << 20;
+	_free_ char *in = xmalloc(n);
+	memset(in, 'x', n);
+	_cleanup_(buf_done) struct buf out = BUF_INIT(4 << 20);
+	struct proc_spec spec = {
+	    .argv = SH("dd bs=1000 count=1 2>/dev/null; head -c 500000 /dev/zero; cat >/dev/null"),
+	    .in = in,
+	    .in_len = n,
+	    .out = &out,
+	    .timeout_s = 60};
+	assert_int_equal(run(u, &spec).status, 0);
+	assert_int_equal(out.len, 501000);
+}
+
 static void input_may_be_empty_or_unread(void **state)
 {
 	struct unit *u = *state;
@@ -307,6 +325,54 @@ static void end_is_that_of_the_program(void **state)
 	kill((pid_t)atoi(unit_read(u, unit_path(u, "pid"))), SIGKILL);
 }
 
+/* The leader ends at once at a signal; what it started does not hear it, and is killed. */
+static void group_is_killed_though_its_leader_ended(void **state)
+{
+	struct unit *u = *state;
+	bool stop = false;
+	struct proc_spec spec = {.argv = SH("sh -c \"trap '' INT; echo \\$\\$ >pid; sleep 600\" & "
+					    "while [ ! -s pid ]; do sleep 0.05; done; "
+					    "trap 'exit 5' INT; for i in $(seq 600); do sleep 0.1; "
+					    "done"),
+	    .dir = u->dir,
+	    .tick = stop_at_once,
+	    .arg = &stop,
+	    .stop = &stop,
+	    .group = true};
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	assert_int_equal(run(u, &spec).status, 5);
+	int status = 0;
+	pid_t pid = (pid_t)atoi(unit_read(u, unit_path(u, "pid")));
+	pid_t ended = 0;
+	for (int i = 0; i < 100 && !ended; i++) {
+		ended = waitpid(pid, &status, WNOHANG);
+		usleep(20000);
+	}
+	kill(pid, SIGKILL);
+	assert_int_equal(ended, pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+/* In a child: what came ignored, as from nohup(1), stays so. */
+static void ignored_signals_stay_ignored(void **state)
+{
+	pid_t pid = fork();
+	int status = 0;
+	if (pid == 0) {
+		signal(SIGHUP, SIG_IGN);
+		signal(SIGTERM, SIG_DFL);
+		intr_install();
+		raise(SIGHUP);
+		bool ignored = !intr_pending();
+		raise(SIGTERM);
+		_exit(ignored && intr_pending() ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* The program tells its number and sleeps; then its parent is killed. */
 static void no_program_outlives_us(void **state)
 {
@@ -340,6 +406,7 @@ int main(void)
 	    CASE(output_is_collected_apart_or_together),
 	    CASE(output_may_go_to_standard_error),
 	    CASE(large_input_comes_back_whole),
+	    CASE(little_reading_and_much_writing_does_not_hang),
 	    CASE(input_may_be_empty_or_unread),
 	    CASE(lines_come_one_by_one),
 	    CASE(endless_line_comes_in_pieces),
@@ -354,6 +421,8 @@ int main(void)
 	    CASE(what_hangs_is_killed),
 	    CASE(what_is_to_stop_stops),
 	    CASE(end_is_that_of_the_program),
+	    CASE(group_is_killed_though_its_leader_ended),
+	    CASE(ignored_signals_stay_ignored),
 	    CASE(no_program_outlives_us),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
