@@ -205,7 +205,9 @@ static int read_verneed(struct elf_reader *r, struct err *err)
 		return 0;
 	if (get_data(r, r->verneed, &h, &data, err) < 0)
 		return -1;
-	size_t cap = 0;
+	/* Entries may share their auxiliaries only in a damaged file: then all walks together are
+	 * longer than the section. */
+	size_t cap = 0, left = data->d_size / sizeof(Elf64_Vernaux);
 	for (size_t at = 0;;) {
 		GElf_Verneed need;
 		GElf_Vernaux aux;
@@ -216,7 +218,7 @@ static int read_verneed(struct elf_reader *r, struct err *err)
 			return bad(r, what, err);
 		size_t sub = at + need.vn_aux;
 		for (unsigned i = 0; i < need.vn_cnt; i++, sub += aux.vna_next) {
-			if (sub > data->d_size || !gelf_getvernaux(data, (int)sub, &aux))
+			if (!left-- || sub > data->d_size || !gelf_getvernaux(data, (int)sub, &aux))
 				return bad(r, what, err);
 			const char *version = string_at(r, h.sh_link, aux.vna_name);
 			if (!version || (!aux.vna_next && i + 1u < need.vn_cnt))

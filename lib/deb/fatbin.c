@@ -48,8 +48,11 @@ static int get(const struct source *s, uint64_t at, void *to, size_t n, struct e
 		ssize_t r = pread(s->fd, (char *)to + got, n - got, (off_t)(s->offset + at + got));
 		if (r < 0 && errno == EINTR)
 			continue;
-		if (r <= 0)
+		if (r < 0)
 			return err_sys(err, "cannot read '%s'", s->name);
+		if (r == 0)
+			return err_set(
+			    err, ERR_FORMAT, "'%s' ends within its CUDA fat binary", s->name);
 		got += (size_t)r;
 	}
 	return 0;

@@ -190,6 +190,36 @@ static void test_refused(void **state)
 	assert_int_equal(elf_read_mem(&a, "", 0, "empty", &e, &err), -1);
 }
 
+/*
+ * Version needs whose 500 entries share one chain of 500 auxiliaries: few bytes, which would become
+ * a quarter of a million needs.
+ */
+static void test_shared_needs(void **state)
+{
+	_cleanup_(arena_done) struct arena a = ARENA_INIT;
+	struct elf_info e;
+	struct err err = {0};
+	free(shell("cat >share.py <<'EOF'\n"
+		   "import struct\n"
+		   "b = bytearray(open('a.so', 'rb').read())\n"
+		   "need = b''.join(struct.pack('<HHIII', 1, 500, 0, 16 * (500 - i),\n"
+		   "    16 if i < 499 else 0) for i in range(500))\n"
+		   "aux = b''.join(struct.pack('<IHHII', 0, 0, 2, 0, 16 if i < 499 else 0)\n"
+		   "    for i in range(500))\n"
+		   "shoff, = struct.unpack_from('<Q', b, 40)\n"
+		   "n, = struct.unpack_from('<H', b, 60)\n"
+		   "for i in range(n):\n"
+		   "    at = shoff + 64 * i\n"
+		   "    if struct.unpack_from('<I', b, at + 4)[0] == 0x6ffffffe:\n"
+		   "        struct.pack_into('<QQ', b, at + 24, len(b), len(need + aux))\n"
+		   "open('share.so', 'wb').write(b + need + aux)\n"
+		   "EOF\npython3 share.py"));
+	_free_ char *full = path_join(top, "share.so");
+	assert_int_equal(elf_read(&a, full, &e, &err), -1);
+	assert_int_equal(err.code, ERR_FORMAT);
+	assert_non_null(strstr(err.msg, "the version needs are damaged"));
+}
+
 /* No cut and no changed byte makes the reader crash or leave the file. */
 static void test_damaged(void **state)
 {
@@ -217,6 +247,7 @@ int main(void)
 	    cmocka_unit_test(test_fatbin_section),
 	    cmocka_unit_test(test_floor),
 	    cmocka_unit_test(test_refused),
+	    cmocka_unit_test(test_shared_needs),
 	    cmocka_unit_test(test_damaged),
 	};
 	return cmocka_run_group_tests(tests, make_libraries, remove_libraries);
