@@ -31,6 +31,7 @@ struct judge {
 	const struct elf_info *elf;
 	const struct abi_world *world;
 	struct abi_verdict *out;
+	bool unknown; /* it needs a library of which it is not known what it defines */
 };
 
 /* Names of the C++ ABI: a length, then the namespace. */
@@ -187,7 +188,7 @@ static void judge_plain(struct judge *j, const struct elf_symbol *s)
 			j->out->n_unjudged++;
 	} else if (is_std_name(s->name) && needs(j, "libstdc++.so.6")) {
 		leave_to_libstdcxx(j);
-	} else if (j->out->n_outside) {
+	} else if (j->unknown) {
 		j->out->n_unjudged++;
 	} else {
 		add_missing(j, s, "none of its libraries");
@@ -200,6 +201,7 @@ static void find_outside(struct judge *j)
 	for (size_t i = 0; i < j->elf->n_needed; i++)
 		if (!is_judged(j, j->elf->needed[i]))
 			j->out->outside[j->out->n_outside++] = j->elf->needed[i];
+	j->unknown = j->out->n_outside > 0;
 }
 
 static int by_name(const void *a, const void *b)

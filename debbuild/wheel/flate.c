@@ -212,13 +212,15 @@ int flate_tail(const void *p, size_t n, struct buf *out, struct err *err)
 int flate_pack(const void *p, size_t n, struct buf *out, struct err *err)
 {
 	z_stream z = {.next_in = (unsigned char *)(uintptr_t)p};
-	if (n > UINT_MAX ||
-	    deflateInit2(&z, LEVEL, Z_DEFLATED, GZIP, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (n > UINT_MAX / 2)
+		return err_set(
+		    err, ERR_FORMAT, "%zu bytes are more than can be compressed at once", n);
+	if (deflateInit2(&z, LEVEL, Z_DEFLATED, GZIP, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		return err_set(err, ERR_SYSTEM, "cannot start zlib");
 	z.avail_in = (unsigned)n;
 	size_t bound = deflateBound(&z, (uLong)n);
 	char *to = buf_reserve(out, bound);
-	if (to && bound <= UINT_MAX) {
+	if (to) {
 		z.next_out = (unsigned char *)to;
 		z.avail_out = (unsigned)bound;
 		deflate(&z, Z_FINISH);

@@ -55,9 +55,10 @@ static char *python_value(const char *text, const char *key)
 	_cleanup_(strv_done) struct strv lines = STRV_INIT;
 	strv_split(&lines, text, "\r\n");
 	for (size_t i = 0; i < lines.n; i++) {
-		const char *p = lines.v[i];
-		const char *rest = p + strlen(key);
-		if (!str_starts(p, key) || !strchr(" :=", *rest))
+		if (!str_starts(lines.v[i], key))
+			continue;
+		const char *rest = lines.v[i] + strlen(key);
+		if (!strchr(" :=", *rest))
 			continue;
 		const char *eq = strchr(rest, '=');
 		const char *quote = eq ? strpbrk(eq, "'\"") : NULL;

@@ -5,6 +5,7 @@
 
 #include "../../lib/base/err.h"
 #include "../../lib/base/path.h"
+#include "../../lib/base/xalloc.h"
 
 /* Sizes of the fixed parts of the records. */
 #define EOCD	  22u
@@ -128,8 +129,8 @@ static bool is_safe(const char *name, size_t n)
 		return false;
 	if (name[n - 1] != '/')
 		return path_is_safe_member(name);
-	_free_ char *folder = strndup(name, n - 1);
-	return folder && path_is_safe_member(folder);
+	_free_ char *folder = xstrndup(name, n - 1);
+	return path_is_safe_member(folder);
 }
 
 /* Parses the record at *at; moves *at behind it. */

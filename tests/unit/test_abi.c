@@ -58,7 +58,10 @@ static int make_objects(void **state)
 	      "  -x c - -o libodd.so.1; gcc -shared -fPIC odd.c -o odd2.so -Wl,--no-as-needed "
 	      "  ./libodd.so.1;"
 	      "echo 'int _ZNSt3newEv(void); int go(void) { return _ZNSt3newEv(); }' |"
-	      " gcc -shared -fPIC -x c - -x none -o std.so -Wl,--no-as-needed -lstdc++");
+	      " gcc -shared -fPIC -x c - -x none -o std.so -Wl,--no-as-needed -lstdc++;"
+	      "for n in a z; do echo \"int ${n}_function(void); int _ZNKSt3getEv(void);"
+	      " int go(void) { return ${n}_function() + _ZNKSt3getEv(); }\" |"
+	      " gcc -shared -fPIC -x c - -x none -o order-$n.so -Wl,--no-as-needed -lstdc++; done");
 	return 0;
 }
 
@@ -120,6 +123,27 @@ static void test_judge(void **state)
 	w.beside = user;
 	w.n_beside = 1;
 	expect("libkernel.so.1", &w, "", 0);
+}
+
+/* What is missing does not depend on what stands before it, here a name of a const member of std.
+ */
+static void test_order(void **state)
+{
+	struct abi_world w = {.data = &data, .torch = &torch};
+	expect("order-a.so", &w, "a_function (none of its libraries)", 1);
+	expect("order-z.so", &w, "z_function (none of its libraries)", 1);
+	struct elf_symbol symbols[] = {{.name = "_ZSt4cout"}, {.name = "my_function"}};
+	for (int turn = 0; turn < 2; turn++) {
+		struct elf_info e = *object("std.so");
+		struct abi_verdict v;
+		e.undefined = symbols;
+		e.n_undefined = 2;
+		abi_judge(&arena, &e, &w, &v);
+		assert_int_equal(v.n_missing, 1);
+		assert_string_equal(v.missing[0].name, "my_function");
+		symbols[0].name = "my_function";
+		symbols[1].name = "_ZSt4cout";
+	}
 }
 
 static void test_cudart(void **state)
@@ -288,9 +312,10 @@ static void test_bad_data(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_judge),
-	    cmocka_unit_test(test_cudart), cmocka_unit_test(test_parts_not_judged),
-	    cmocka_unit_test(test_versions_beyond), cmocka_unit_test(test_torch_names),
-	    cmocka_unit_test(test_suites), cmocka_unit_test(test_own_suite),
-	    cmocka_unit_test(test_own_python), cmocka_unit_test(test_bad_data)};
+	    cmocka_unit_test(test_order), cmocka_unit_test(test_cudart),
+	    cmocka_unit_test(test_parts_not_judged), cmocka_unit_test(test_versions_beyond),
+	    cmocka_unit_test(test_torch_names), cmocka_unit_test(test_suites),
+	    cmocka_unit_test(test_own_suite), cmocka_unit_test(test_own_python),
+	    cmocka_unit_test(test_bad_data)};
 	return cmocka_run_group_tests(tests, make_objects, remove_objects);
 }

@@ -174,10 +174,23 @@ static void test_pack(void **state)
 	assert_int_equal(flate_unpack(packed.data, packed.len, &again, &err), -1);
 }
 
+/* zlib counts in 32 bits; nothing is read of what would not fit. */
+static void test_pack_refuses(void **state)
+{
+	_cleanup_(buf_done) struct buf out = BUF_INIT(SIZE_MAX / 2);
+	struct err err = {0};
+	assert_int_equal(flate_pack("", UINT32_MAX, &out, &err), -1);
+	assert_int_equal(err.code, ERR_FORMAT);
+	assert_int_equal(flate_pack("", (size_t)UINT32_MAX + 1, &out, &err), -1);
+	assert_int_equal(err.code, ERR_FORMAT);
+	assert_int_equal(out.len, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_feed),
 	    cmocka_unit_test(test_feed_refuses), cmocka_unit_test(test_tail),
-	    cmocka_unit_test(test_tail_refuses), cmocka_unit_test(test_pack)};
+	    cmocka_unit_test(test_tail_refuses), cmocka_unit_test(test_pack),
+	    cmocka_unit_test(test_pack_refuses)};
 	return cmocka_run_group_tests(tests, make_streams, remove_streams);
 }
