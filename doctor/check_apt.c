@@ -37,11 +37,21 @@ static const char *list_prefix(struct machine *m, const char *uri)
 	return arena_strdup(m->p->a, buf_str(&out));
 }
 
+/* Behind the prefix comes "_dists_SUITE_...", or of a flat repository "_..." without that. */
+static bool is_list_of(const char *list, const char *prefix)
+{
+	static const char dists[] = "_dists_";
+	if (!str_starts(list, prefix))
+		return false;
+	const char *rest = list + strlen(prefix);
+	return str_starts(rest, dists) || (*rest == '_' && !strstr(rest, dists));
+}
+
 static const struct deb_release *release_of(struct machine *m, const struct apt_source *s)
 {
 	const char *prefix = list_prefix(m, s->uri);
 	for (size_t i = 0; i < m->debs.n_releases; i++)
-		if (str_starts(m->debs.releases[i].list, prefix))
+		if (is_list_of(m->debs.releases[i].list, prefix))
 			return &m->debs.releases[i];
 	return NULL;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../lib/base/err.h"
+#include "../lib/base/xalloc.h"
 #include "../lib/deb/deb_list.h"
 #include "../lib/deb/relation.h"
 #include "../lib/deb/stanza.h"
@@ -237,6 +238,23 @@ static void read_lists(struct probe *p, struct debs *out)
 }
 
 /* apt_preferences(5), as far as it can forbid: a negative priority for a package of an origin. */
+/*
+ * Pin: origin "HOST" (apt_preferences(5)): of that host alone, or all where it is empty. list is
+ * the name of a list, which begins with the host, and perhaps a port, up to the first '_'.
+ */
+static bool pin_is_of_site(const char *origin, const char *list)
+{
+	_free_ char *word = xstrdup(origin);
+	_free_ char *site = xstrndup(list, strcspn(list, "_"));
+	char *name = str_trim(word);
+	if (*name == '"')
+		*strchrnul(++name, '"') = '\0';
+	if (!*name || fnmatch(name, site, 0) == 0)
+		return true;
+	site[strcspn(site, ":")] = '\0';
+	return fnmatch(name, site, 0) == 0;
+}
+
 static bool pin_covers(const struct stanza *s, const struct deb_pkg *pkg)
 {
 	const char *names = stanza_get(s, "Package"), *pin = stanza_get(s, "Pin");
@@ -249,13 +267,8 @@ static bool pin_covers(const struct stanza *s, const struct deb_pkg *pkg)
 		named |= fnmatch(patterns.v[i], pkg->name, 0) == 0;
 	if (!named)
 		return false;
-	if (str_starts(pin, "origin")) {
-		_free_ char *host = strdup(pin + strlen("origin"));
-		char *name = str_trim(host);
-		if (*name == '"')
-			*strchrnul(++name, '"') = '\0';
-		return !*name || str_starts(pkg->host, name);
-	}
+	if (str_starts(pin, "origin"))
+		return pin_is_of_site(pin + strlen("origin"), pkg->host);
 	if (str_starts(pin, "version"))
 		return fnmatch(pin + strlen("version") + strspn(pin + strlen("version"), " "),
 			   pkg->version, 0) == 0;
