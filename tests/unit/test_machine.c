@@ -129,6 +129,33 @@ static void packages_installed_and_on_offer(void **state)
 	probe_done(&p);
 }
 
+/* Pin: origin names a whole host (apt_preferences(5)), with or without quotes; a port is no part.
+ */
+static void pins_are_of_whole_hosts(void **state)
+{
+	static const struct {
+		const char *pin;
+		bool forbids;
+	} cases[] = {{"\"10.0.0.1\"", false}, {"10.0.0.1", false}, {"10.0.0.100", false},
+	    {"\"10.0.0.10\"", true}, {"10.0.0.10", true}, {"10.0.0.*", true}, {"\"\"", true}};
+	struct unit *u = *state;
+	unit_put(u, "var/lib/apt/lists/10.0.0.10:8080_apt_dists_s_InRelease", "Origin: debkit\n");
+	unit_put(u, "var/lib/apt/lists/10.0.0.10:8080_apt_dists_s_main_binary-amd64_Packages",
+	    "Package: debkit\nVersion: 1\n");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct probe p;
+		struct debs d;
+		probe_init(&p, &u->a, u->dir);
+		unit_put(u, "etc/apt/preferences.d/p",
+		    arena_printf(
+			&u->a, "Package: *\nPin: origin %s\nPin-Priority: -5\n", cases[i].pin));
+		debs_read(&p, &d);
+		if (!debs_candidate(&d, "debkit") != cases[i].forbids)
+			fail_msg("%s", cases[i].pin);
+		probe_done(&p);
+	}
+}
+
 static void both_forms_of_sources(void **state)
 {
 	struct unit *u = *state;
@@ -241,6 +268,7 @@ int main(void)
 	    CASE(the_loaders_cache),
 	    CASE(a_link_is_followed_to_its_version),
 	    CASE(packages_installed_and_on_offer),
+	    CASE(pins_are_of_whole_hosts),
 	    CASE(both_forms_of_sources),
 	    CASE(keys_as_gpg_says),
 	    CASE(answers_of_a_python),
