@@ -33,6 +33,7 @@ extern const struct cmd cmd_abi;
 extern const struct cmd cmd_build;
 extern const struct cmd cmd_bundle;
 extern const struct cmd cmd_copy;
+extern const struct cmd cmd_device;
 extern const struct cmd cmd_diff;
 extern const struct cmd cmd_disable;
 extern const struct cmd cmd_doctor;

@@ -8,6 +8,7 @@ const struct cmd *const commands[] = {
     &cmd_build,
     &cmd_bundle,
     &cmd_copy,
+    &cmd_device,
     &cmd_diff,
     &cmd_disable,
     &cmd_doctor,

@@ -19,8 +19,11 @@ archive*.h debbuild/wheel/wheel.c
 gpgme.h lib/sign/*
 curl/*.h debbuild/wheel/pyindex.c
 libelf.h lib/deb/elf.c
+libelf.h lib/deb/kernels.c
 gelf.h lib/deb/elf.c
+gelf.h lib/deb/kernels.c
 elf.h lib/deb/elf.c
+elf.h lib/deb/kernels.c
 elf.h lib/deb/dynsym.c
 jansson.h debbuild/wheel/pyindex*.c
 sqlite3.h repo/state/*

@@ -1,0 +1,1 @@
+#include "debkit_std.h"
