@@ -43,8 +43,7 @@ static int run(const struct strv *operands, struct err *err)
 		const struct strv cubins = {operands->v + 1, operands->n - 1};
 		return nvrtc_match(host, &cubins, output, err);
 	}
-	return err_set(
-	    err, ERR_USAGE, "no 'device %s'; there are ptx and match", operands->v[0]);
+	return err_set(err, ERR_USAGE, "no 'device %s'; there are ptx and match", operands->v[0]);
 }
 
 const struct cmd cmd_device = {"device", "make device code by NVRTC (used by ninja)",

@@ -1,4 +1,6 @@
 /* debkit step: one step of a build graph, as ninja runs it. */
+#include <string.h>
+
 #include "../lib/base/arena.h"
 #include "../lib/base/err.h"
 #include "../lib/base/proc.h"
@@ -26,7 +28,8 @@ static int run_as_job(const char *jobs, const struct strv *operands, bool *found
 		return 0;
 	job.name = name;
 	job.out = output;
-	job.compiler = operands->v[0];
+	/* What debkit does itself depends on c++filt alone. */
+	job.compiler = strcmp(operands->v[0], STEP_SELF) ? operands->v[0] : "c++filt";
 	char program[4096];
 	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
 	if (n < 0)

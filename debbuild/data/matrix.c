@@ -232,8 +232,9 @@ static int parse_toolkit(
 	    !(t->route = field_need(f, s, "Route")) || !field_need(f, s, "Runtime") ||
 	    !field_need(f, s, "Parts"))
 		return -1;
-	if (strcmp(t->route, "clang") && strcmp(t->route, "nvcc"))
-		return field_fail(f, s, "Route", "is '%s', expected clang or nvcc", t->route);
+	if (strcmp(t->route, "clang") && strcmp(t->route, "nvcc") && strcmp(t->route, "nvrtc"))
+		return field_fail(
+		    f, s, "Route", "is '%s', expected nvcc, nvrtc or clang", t->route);
 	char **runtime = recipe_words(a, stanza_get(s, "Runtime"));
 	if (!runtime[0] || !runtime[1] || runtime[2])
 		return field_fail(f, s, "Runtime", "is '%s', expected 'PROJECT VERSION'",
@@ -304,6 +305,15 @@ const struct toolkit_recipe *matrix_toolkit(const struct matrix *m, const char *
 	for (size_t i = 0; i < m->n_toolkits; i++)
 		if (!strcmp(m->toolkits[i].cuda, cuda))
 			return &m->toolkits[i];
+	return NULL;
+}
+
+const char *toolkit_part_version(const struct toolkit_recipe *t, const char *member)
+{
+	for (size_t i = 0; i < t->n_parts; i++)
+		for (char **m = t->parts[i].members; *m; m++)
+			if (!strcmp(*m, member))
+				return t->parts[i].version;
 	return NULL;
 }
 

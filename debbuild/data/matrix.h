@@ -44,7 +44,7 @@ struct toolkit_part {
 };
 
 struct toolkit_recipe {
-	const char *cuda, *route; /* route: "clang" or "nvcc" */
+	const char *cuda, *route; /* route: "nvcc", "nvrtc" or "clang" */
 	const char *runtime_project, *runtime_version;
 	struct toolkit_part *parts;
 	size_t n_parts;
@@ -74,6 +74,8 @@ const struct torch_release *matrix_torch(
 const struct torch_gap *matrix_gap(
     const struct matrix *m, const char *minor, const char *cuda) _must_check_;
 const struct toolkit_recipe *matrix_toolkit(const struct matrix *m, const char *cuda) _must_check_;
+/* The version of the part that has a member, such as "bin/ptxas"; NULL if none has. */
+const char *toolkit_part_version(const struct toolkit_recipe *t, const char *member) _must_check_;
 /* The arch for that CUDA; ERR_USAGE with the known ones, or with the reason of a denial. */
 int matrix_arch(const struct matrix *m, const char *cc, const char *cuda,
     const struct gpu_arch **out, struct err *err) _must_check_;

@@ -15,7 +15,7 @@
 /* The fields of each kind; those behind NULL may be absent. */
 static const char *const extension[] = {"Recipe", "Version", "Debian-Revision", "Date", "Project",
     "Sdist", "Module", "Include", "Device-Sources", "Host-Source", "Python-Packages", NULL,
-    "Slow-Sources", "Nvcc-Flags", "Clang-Flags", "Cxx-Libraries", "Build-Requires", NULL};
+    "Slow-Sources", "Nvcc-Flags", "Clang-Flags", "Nvrtc-Flags", "Cxx-Libraries", "Build-Requires", NULL};
 static const char *const triton[] = {"Recipe", "Kind", "Version", "Debian-Revision", "Date",
     "Wheels", "Torch", "Environment", "Tritons", "Archs", "Python-Packages", NULL, "Meta", NULL};
 static const char *const files[] = {"Sdist", "Include", "Device-Sources", "Slow-Sources",
@@ -117,6 +117,7 @@ static int parse_extension(
 	r->build_requires = recipe_words(a, stanza_get(s, "Build-Requires"));
 	r->nvcc_flags = recipe_words(a, stanza_get(s, "Nvcc-Flags"));
 	r->clang_flags = recipe_words(a, stanza_get(s, "Clang-Flags"));
+	r->nvrtc_flags = recipe_words(a, stanza_get(s, "Nvrtc-Flags"));
 	r->torch_libraries = recipe_words(a, stanza_get(s, "Cxx-Libraries"));
 	if (strspn(r->module, module_chars) != strlen(r->module) ||
 	    (*r->module >= '0' && *r->module <= '9'))

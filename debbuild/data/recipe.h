@@ -37,7 +37,7 @@ struct recipe {
 	char **device_sources;
 	char **slow_sources;
 	char **build_requires; /* what upstream's metadata names only because its build needs it */
-	char **nvcc_flags, **clang_flags;
+	char **nvcc_flags, **clang_flags, **nvrtc_flags;
 	char **torch_libraries; /* SONAMEs that a binding is linked with */
 
 	/* Of a triton library. */

@@ -66,7 +66,7 @@ static void set_request(struct arena *a, const struct papers_facts *f, struct st
 	for (char **v = p->profiles; v && *v; v++)
 		strv_add(&profiles, *v);
 	set_words(a, s, "Debkit-Profiles", &profiles);
-	stanza_set(a, s, "Debkit-Toolchain", p->host->route == ROUTE_NVCC ? "nvcc" : "clang");
+	stanza_set(a, s, "Debkit-Toolchain", plan_route_name(p->host->route));
 	if (f->c->sign_key)
 		stanza_set(a, s, "Debkit-Signing-Key", f->c->sign_key);
 	if (f->c->keys && f->c->keys->n > 1) {

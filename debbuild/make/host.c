@@ -24,15 +24,17 @@
 
 int host_parse_toolchain(const char *word, enum host_toolchain *out, struct err *err)
 {
-	static const char *const words[] = {
-	    [TOOLCHAIN_AUTO] = "auto", [TOOLCHAIN_NVCC] = "nvcc", [TOOLCHAIN_CLANG] = "clang"};
+	static const char *const words[] = {[TOOLCHAIN_AUTO] = "auto",
+	    [TOOLCHAIN_NVCC] = "nvcc",
+	    [TOOLCHAIN_NVRTC] = "nvrtc",
+	    [TOOLCHAIN_CLANG] = "clang"};
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (!strcmp(word ? word : "auto", words[i])) {
 			*out = (enum host_toolchain)i;
 			return 0;
 		}
 	return err_set(
-	    err, ERR_USAGE, "unknown toolchain '%s': expected auto, nvcc or clang", word);
+	    err, ERR_USAGE, "unknown toolchain '%s': expected auto, nvcc, nvrtc or clang", word);
 }
 
 /* The program's output without the last newline, in the arena. */
@@ -196,50 +198,69 @@ static int check_home(struct arena *a, struct err *err)
 static int no_clang(
     enum host_toolchain want, const char *cuda, const struct err *why, struct err *err)
 {
-	_free_ char *no_nvcc = want == TOOLCHAIN_CLANG
+	_free_ char *no_nvcc = want == TOOLCHAIN_CLANG || want == TOOLCHAIN_NVRTC
 				   ? xstrdup("")
 				   : xasprintf("no nvcc of CUDA %s found, and ", cuda);
 	return err_set(err, ERR_TOOL, "%s%s", no_nvcc,
 	    why->code ? why->msg : "no clang 22 found: apt-get install clang-22");
 }
 
-static int choose_route(struct arena *a, const struct matrix *m, const char *cuda,
-    enum host_toolchain want, struct host *h, struct err *err)
+/* nvcc of exactly that CUDA: installed, or put together from wheels. False if neither is there. */
+static bool choose_nvcc(
+    struct arena *a, const struct toolkit_recipe *t, const char *cuda, struct host *h)
 {
 	const char *version = NULL;
+	h->toolkit_root = host_find_nvcc(a, cuda, &version);
+	if (!h->toolkit_root && t && !strcmp(t->route, "nvcc"))
+		version = t->parts[0].version;
+	if (!version)
+		return false;
+	h->route = ROUTE_NVCC;
+	h->compiler = arena_printf(a, "nvcc %s", version);
+	return true;
+}
+
+static int choose_clang(struct arena *a, const struct toolkit_recipe *t, const char *cuda,
+    enum host_toolchain want, struct host *h, struct err *err)
+{
+	const char *version = NULL, *ptxas = t ? toolkit_part_version(t, "bin/ptxas") : NULL;
 	struct err why = {0};
-	if (want != TOOLCHAIN_CLANG && check_home(a, err) < 0)
-		return -1;
-	if (want != TOOLCHAIN_CLANG)
-		h->toolkit_root = host_find_nvcc(a, cuda, &version);
-	if (h->toolkit_root) {
-		h->route = ROUTE_NVCC;
-		h->compiler = arena_printf(a, "nvcc %s", version);
-		return 0;
-	}
-	const struct toolkit_recipe *t = matrix_toolkit(m, cuda);
-	if (t && !strcmp(t->route, "nvcc") && want != TOOLCHAIN_CLANG) {
-		h->route = ROUTE_NVCC;
-		h->compiler = arena_printf(a, "nvcc %s", t->parts[0].version);
-		return 0;
-	}
-	if (want == TOOLCHAIN_NVCC)
-		return err_set(err, ERR_TOOL,
-		    "no nvcc of CUDA %s found in CUDA_HOME, /usr/local/cuda-%s or PATH: run debkit "
-		    "toolchain --cuda %s, or use --toolchain clang",
-		    cuda, cuda, cuda);
-	if (t && !strcmp(t->route, "nvcc"))
-		return err_set(err, ERR_USAGE,
-		    "CUDA %s is built with nvcc alone, which debkit puts together from wheels "
-		    "where none is installed: leave out --toolchain clang",
-		    cuda);
+	bool nvrtc = t && !strcmp(t->route, "nvrtc") && want != TOOLCHAIN_CLANG;
 	h->clang = find_clang(a, &version, &why);
 	if (!h->clang)
 		return no_clang(want, cuda, &why, err);
-	h->route = ROUTE_CLANG;
-	h->compiler =
-	    arena_printf(a, "clang %s, ptxas %s", version, t ? t->parts[0].version : cuda);
+	h->route = nvrtc ? ROUTE_NVRTC : ROUTE_CLANG;
+	h->compiler = nvrtc ? arena_printf(a, "nvrtc %s, ptxas %s, clang %s", t->parts[0].version,
+				  ptxas ? ptxas : cuda, version)
+			    : arena_printf(a, "clang %s, ptxas %s", version, ptxas ? ptxas : cuda);
 	return 0;
+}
+
+static int choose_route(struct arena *a, const struct matrix *m, const char *cuda,
+    enum host_toolchain want, struct host *h, struct err *err)
+{
+	const struct toolkit_recipe *t = matrix_toolkit(m, cuda);
+	bool may_be_nvcc = want == TOOLCHAIN_AUTO || want == TOOLCHAIN_NVCC;
+	if (may_be_nvcc && check_home(a, err) < 0)
+		return -1;
+	if (may_be_nvcc && choose_nvcc(a, t, cuda, h))
+		return 0;
+	if (want == TOOLCHAIN_NVCC)
+		return err_set(err, ERR_TOOL,
+		    "no nvcc of CUDA %s found in CUDA_HOME, /usr/local/cuda-%s or PATH: run debkit "
+		    "toolchain --cuda %s, or leave out --toolchain nvcc",
+		    cuda, cuda, cuda);
+	const char *word = want == TOOLCHAIN_NVRTC ? "nvrtc" : "clang";
+	if (t && !strcmp(t->route, "nvcc"))
+		return err_set(err, ERR_USAGE,
+		    "CUDA %s is built with nvcc alone, which debkit puts together from wheels "
+		    "where none is installed: leave out --toolchain %s",
+		    cuda, word);
+	if (want == TOOLCHAIN_NVRTC && (!t || strcmp(t->route, "nvrtc")))
+		return err_set(err, ERR_USAGE,
+		    "templates/toolkits has no NVRTC for CUDA %s: leave out --toolchain nvrtc",
+		    cuda);
+	return choose_clang(a, t, cuda, want, h, err);
 }
 
 /* The Pythons that a selected torch has a wheel for, or those of them that are named. */
@@ -280,17 +301,17 @@ static bool is_compiling(const struct recipe *r, const char *name)
 	       !str_starts(name, "binding/");
 }
 
-static int hash_files(struct arena *a, const struct recipe *r,
+static int hash_files(struct arena *a, const char *dir, const struct recipe *r,
     bool (*counts)(const struct recipe *r, const char *name), const char **out, struct err *err)
 {
 	_cleanup_(strv_done) struct strv names = STRV_INIT;
-	if (path_walk(r->dir, &names, err) < 0)
+	if (path_walk(dir, &names, err) < 0)
 		return -1;
 	struct digest *d = digest_new(DIGEST_SHA256);
 	for (size_t i = 0; i < names.n; i++) {
 		if (!counts(r, names.v[i]))
 			continue;
-		_free_ char *full = path_join(r->dir, names.v[i]);
+		_free_ char *full = path_join(dir, names.v[i]);
 		char hex[DIGEST_HEX_MAX];
 		if (digest_file_hex(DIGEST_SHA256, full, hex, NULL, err) < 0) {
 			digest_free(d);
@@ -303,6 +324,21 @@ static int hash_files(struct arena *a, const struct recipe *r,
 	digest_finish_hex(d, hex);
 	*out = arena_strdup(a, hex);
 	return 0;
+}
+
+static bool is_any(const struct recipe *r, const char *name)
+{
+	return true;
+}
+
+/* The hashes of the files that steps read beside upstream's. */
+static int hash_support(struct arena *a, const struct recipe *r, struct host *h, struct err *err)
+{
+	_free_ char *nvrtc = xasprintf("%s/../nvrtc", r->dir);
+	if (hash_files(a, r->dir, r, is_support, &h->support_id, err) < 0 ||
+	    hash_files(a, r->dir, r, is_compiling, &h->kernels_id, err) < 0)
+		return -1;
+	return h->route == ROUTE_NVRTC ? hash_files(a, nvrtc, r, is_any, &h->nvrtc_id, err) : 0;
 }
 
 /* The version of the python3 that runs the build programs of a triton recipe. */
@@ -334,9 +370,8 @@ int host_gather(struct arena *a, const struct recipe *r, const struct matrix *m,
 	    find_cxx(a, &h, err) < 0 ||
 	    (r->kind == RECIPE_TRITON ? find_python3(a, &h, err)
 				      : choose_route(a, m, sel->cuda, toolchain, &h, err)) < 0 ||
-	    hash_files(a, r, is_support, &h.support_id, err) < 0 ||
-	    hash_files(a, r, is_compiling, &h.kernels_id, err) < 0 ||
-	    find_pythons(a, m, sel, &h, err) < 0 || intr_check(err) < 0)
+	    hash_support(a, r, &h, err) < 0 || find_pythons(a, m, sel, &h, err) < 0 ||
+	    intr_check(err) < 0)
 		return -1;
 	*out = h;
 	return 0;

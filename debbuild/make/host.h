@@ -5,13 +5,14 @@
 #pragma once
 #include "../plan/plan.h"
 
-enum host_toolchain { TOOLCHAIN_AUTO, TOOLCHAIN_NVCC, TOOLCHAIN_CLANG };
+enum host_toolchain { TOOLCHAIN_AUTO, TOOLCHAIN_NVCC, TOOLCHAIN_NVRTC, TOOLCHAIN_CLANG };
 
-/* "auto", "nvcc" or "clang"; ERR_USAGE otherwise. NULL is auto. */
+/* "auto", "nvcc", "nvrtc" or "clang"; ERR_USAGE otherwise. NULL is auto. */
 int host_parse_toolchain(const char *word, enum host_toolchain *out, struct err *err) _must_check_;
 /*
  * Fills out for builds of the recipe and the selection. auto: nvcc of exactly that CUDA if there
- * is one, else clang. ERR_TOOL names what is missing and the Debian package that has it.
+ * is one, else the route of templates/toolkits: NVRTC, with clang for the host half, or clang
+ * alone. ERR_TOOL names what is missing and the Debian package that has it.
  */
 int host_gather(struct arena *a, const struct recipe *r, const struct matrix *m,
     const struct selection *sel, enum host_toolchain toolchain, struct host *out,

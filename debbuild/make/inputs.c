@@ -289,6 +289,9 @@ int inputs_link(const struct plan *p, const char *cache, const char *work, struc
 	    fetch_link(work, "support", p->recipe->dir, err) < 0 ||
 	    fetch_link(work, "sdk/device", device, err) < 0)
 		return -1;
+	_free_ char *nvrtc = xasprintf("%s/../nvrtc", p->recipe->dir);
+	if (p->host->route == ROUTE_NVRTC && fetch_link(work, "nvrtc", nvrtc, err) < 0)
+		return -1;
 	for (size_t i = 0; i < p->n_torches; i++) {
 		_free_ char *name = xasprintf("sdk/%s", p->torches[i]->version);
 		_free_ char *sdk = sdk_dir(cache, p->wheels[i]);

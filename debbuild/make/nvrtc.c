@@ -23,8 +23,8 @@
 struct nvrtc {
 	void *handle;
 	const char *(*error)(int);
-	int (*create)(void **, const char *, const char *, int, const char *const *,
-	    const char *const *);
+	int (*create)(
+	    void **, const char *, const char *, int, const char *const *, const char *const *);
 	int (*destroy)(void **);
 	int (*compile)(void *, int, const char *const *);
 	int (*log_size)(void *, size_t *);
@@ -48,8 +48,8 @@ static int load(struct nvrtc *n, const char *library, struct err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
 		void *f = dlsym(n->handle, symbols[i].name);
 		if (!f)
-			return err_set(err, ERR_TOOL,
-			    "'%s' is no NVRTC: it lacks %s", library, symbols[i].name);
+			return err_set(err, ERR_TOOL, "'%s' is no NVRTC: it lacks %s", library,
+			    symbols[i].name);
 		memcpy(symbols[i].to, &f, sizeof f);
 	}
 	return 0;
@@ -140,8 +140,7 @@ static int compile(const struct nvrtc *n, const struct nvrtc_job *job, const cha
 	int rc = n->create(&program, text, job->source, 0, NULL, NULL);
 	if (rc)
 		return err_set(err, ERR_TOOL, "NVRTC: %s", n->error(rc));
-	rc = n->compile(
-	    program, (int)job->options->n, (const char *const *)job->options->v);
+	rc = n->compile(program, (int)job->options->n, (const char *const *)job->options->v);
 	*log = take_log(n, program);
 	int done = rc ? err_set(err, ERR_TOOL, "NVRTC refuses '%s': %s", job->source, n->error(rc))
 		      : take_ptx(n, program, job, err);

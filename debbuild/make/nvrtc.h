@@ -1,7 +1,7 @@
 /*
  * NVIDIA's device compiler as a library, NVRTC, driven as a compiler of whole .cu files. It has no
- * host half: host code of the file is dropped or only declared, and each kernel that clang's host code
- * launches is instantiated by name, so that both halves agree.
+ * host half: host code of the file is dropped or only declared, and each kernel that clang's host
+ * code launches is instantiated by name, so that both halves agree.
  *
  * templates/nvrtc has stand-ins for the standard headers that device code names; a header that they
  * lack is NVRTC's own error, with file and line.
@@ -13,10 +13,10 @@ struct err;
 struct strv;
 
 struct nvrtc_job {
-	const char *library;	      /* libnvrtc.so.12, or a path to it */
-	const char *source;	      /* the .cu file */
-	const char *host;	      /* clang's host object of it (deb/kernels.h) */
-	const char *out;	      /* the PTX to write */
+	const char *library;	    /* libnvrtc.so.12, or a path to it */
+	const char *source;	    /* the .cu file */
+	const char *host;	    /* clang's host object of it (deb/kernels.h) */
+	const char *out;	    /* the PTX to write */
 	const struct strv *options; /* of NVRTC */
 };
 
@@ -30,5 +30,5 @@ int nvrtc_compile(const struct nvrtc_job *job, char **log, struct err *err) _mus
  * The kernels that the host object launches are those of each cubin, and all cubins agree on their
  * parameters. Writes the list, one name a line, to out. ERR_FORMAT names the first that differs.
  */
-int nvrtc_match(const char *host, const struct strv *cubins, const char *out, struct err *err)
-    _must_check_;
+int nvrtc_match(
+    const char *host, const struct strv *cubins, const char *out, struct err *err) _must_check_;

@@ -112,8 +112,7 @@ static void find_variables(struct module *m)
 				     ? statement_end(line, end)
 				     : NULL;
 		if (to) {
-			add_variable(
-			    m, name, (size_t)(line - m->text), (size_t)(to - m->text));
+			add_variable(m, name, (size_t)(line - m->text), (size_t)(to - m->text));
 			line = to;
 			continue;
 		}

@@ -163,9 +163,12 @@ static int run_command(
 	    "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "LD_RUN_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX",
 	    "GCC_COMPARE_DEBUG", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES", "LDEMULATION",
 	    "GNUTARGET", "CCC_OVERRIDE_OPTIONS", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", NULL};
+	_cleanup_(strv_done) struct strv words = STRV_INIT;
+	for (size_t i = 0; argv[i]; i++)
+		strv_add(&words, i || strcmp(argv[i], STEP_SELF) ? argv[i] : "/proc/self/exe");
 	if (proc_run(
 		&(struct proc_spec){
-		    .argv = argv, .env = env, .out = &text, .errout = &text, .group = true},
+		    .argv = words.v, .env = env, .out = &text, .errout = &text, .group = true},
 		&res, err) < 0)
 		return -1;
 	if (intr_check(err) < 0)

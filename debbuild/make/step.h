@@ -4,6 +4,9 @@
  * Cache entries are checked by SHA-256 when they are used and written atomically.
  */
 #pragma once
+/* The first word of a command that debkit runs itself. */
+#define STEP_SELF "debkit"
+
 #include "../../lib/base/compat.h"
 #include <stdbool.h>
 #include <stdint.h>

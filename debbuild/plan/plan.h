@@ -10,6 +10,7 @@
  *		  toolkit holds beside its compiler differs from machine to machine
  *	sdk/V/    headers of torch V (sdk/device: of the oldest selected one)
  *	py/X.Y/   headers of that Python	      support/ templates/NAME
+ *	nvrtc/	  templates/nvrtc: headers for NVRTC
  *	stubs/    empty libraries with torch's SONAMEs
  *	cuXYZ/    what is built
  * and for a triton recipe:
@@ -34,7 +35,8 @@ struct recipe;
 struct strv;
 struct torch_release;
 
-enum plan_route { ROUTE_CLANG, ROUTE_NVCC };
+/* Who compiles device code. On the NVRTC route clang compiles the host half. */
+enum plan_route { ROUTE_CLANG, ROUTE_NVCC, ROUTE_NVRTC };
 
 struct host_python {
 	const char *version; /* "3.11" */
@@ -53,10 +55,11 @@ struct host {
 	const char *compiler;	  /* device compiler as written to Debkit-Compiler */
 	const char *toolkit_root; /* installed toolkit, or NULL: put together from wheels */
 	const char *cxx, *cxx_id; /* host compiler and its version line */
-	const char *clang;	  /* "clang++-22" on the clang route */
+	const char *clang;	  /* "clang++-22" on the clang and NVRTC routes */
 	const char *python;	  /* "3.11": version of python3, for a triton recipe */
 	const char *support_id;	  /* hash of the recipe's own build files: C and C++, or Python */
 	const char *kernels_id;	  /* hash of those that its kernels are compiled with */
+	const char *nvrtc_id;	  /* hash of templates/nvrtc, on the NVRTC route */
 	char **cxx_flags, **ld_flags; /* hardening, from dpkg-buildflags */
 	const struct host_python *pythons;
 	size_t n_pythons;
@@ -77,8 +80,10 @@ struct selection {
 
 enum plan_step_kind {
 	STEP_STUB,
+	STEP_LAUNCHES,
 	STEP_PTX,
 	STEP_CUBIN,
+	STEP_MATCH,
 	STEP_FATBIN,
 	STEP_HOST,
 	STEP_NVCC,
@@ -185,5 +190,7 @@ void plan_print(const struct plan *p, struct buf *out);
 void plan_print_json(const struct plan *p, struct buf *out);
 /* Whether such a step takes seconds to hours, so that another machine may be asked to run it. */
 bool plan_kind_is_costly(enum plan_step_kind kind) _must_check_;
+/* The name of a route: "clang", "nvcc", "nvrtc", as --toolchain and templates/toolkits have it. */
+const char *plan_route_name(enum plan_route route) _must_check_;
 /* The word for a kind: "ptx", "binding" ... */
 const char *plan_kind_name(enum plan_step_kind kind) _must_check_;

@@ -10,8 +10,10 @@
 const char *plan_kind_name(enum plan_step_kind kind)
 {
 	static const char *const names[] = {[STEP_STUB] = "stub",
+	    [STEP_LAUNCHES] = "launches",
 	    [STEP_PTX] = "ptx",
 	    [STEP_CUBIN] = "cubin",
+	    [STEP_MATCH] = "match",
 	    [STEP_FATBIN] = "fatbin",
 	    [STEP_HOST] = "host",
 	    [STEP_NVCC] = "nvcc",
@@ -21,6 +23,13 @@ const char *plan_kind_name(enum plan_step_kind kind)
 	    [STEP_KERNELS] = "kernels",
 	    [STEP_STORE] = "store"};
 	return names[kind];
+}
+
+const char *plan_route_name(enum plan_route route)
+{
+	static const char *const names[] = {
+	    [ROUTE_CLANG] = "clang", [ROUTE_NVCC] = "nvcc", [ROUTE_NVRTC] = "nvrtc"};
+	return names[route];
 }
 
 bool plan_kind_is_costly(enum plan_step_kind kind)

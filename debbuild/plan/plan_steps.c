@@ -46,6 +46,8 @@ static void add_device_id(struct command *c, const struct plan *p)
 	strv_addf(&c->id, "sdist %s", p->sdist->sha256);
 	strv_addf(&c->id, "compiler %s", p->host->compiler);
 	strv_addf(&c->id, "support %s", p->host->kernels_id);
+	if (p->host->route == ROUTE_NVRTC)
+		strv_addf(&c->id, "nvrtc headers %s", p->host->nvrtc_id);
 	if (!p->host->toolkit_root)
 		add_parts_id(c, p, NULL);
 }
@@ -90,6 +92,73 @@ static void add_ptx(struct arena *a, struct plan *p, const char *source, const s
 	    command_step(p, &c, STEP_PTX, device_name(a, "device code", source, g), out);
 	s->heavy = recipe_is_slow(p->recipe, source);
 	s->cpu_s = s->heavy ? 125 : 5;
+}
+
+/* clang's host half without device code: which kernels it launches. */
+static void add_launches(struct arena *a, struct plan *p, const char *source)
+{
+	struct command c = {.a = a};
+	const char *out = arena_printf(a, "%s/%s.launches.o", p->flavour, stem(a, source));
+	clang_command(&c, p, source);
+	static const char *const fixed[] = {"--cuda-host-only", "-O0", "-c", "-o"};
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		strv_add(&c.argv, fixed[i]);
+	strv_add(&c.argv, out);
+	struct plan_step *s = command_step(
+	    p, &c, STEP_LAUNCHES, arena_printf(a, "launches of %s", path_base(source)), out);
+	s->cpu_s = recipe_is_slow(p->recipe, source) ? 6 : 2;
+}
+
+static void add_nvrtc(struct arena *a, struct plan *p, const char *source, const struct gpu_arch *g)
+{
+	struct command c = {.a = a};
+	const char *out = device_file(a, p, source, g, "ptx");
+	static const char *const fixed[] = {"debkit", "device", "ptx", "--library"};
+	static const char *const options[] = {"--std=c++17", "--device-as-default-execution-space",
+	    "-DNDEBUG", "--pre-include=debkit_device.h", "-Invrtc"};
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		strv_add(&c.argv, fixed[i]);
+	strv_addf(&c.argv, "tk/lib64/libnvrtc.so.%s", p->cuda_major);
+	strv_add(&c.argv, "--host");
+	command_input(&c, arena_printf(a, "%s/%s.launches.o", p->flavour, stem(a, source)));
+	strv_add(&c.argv, "--output");
+	strv_add(&c.argv, out);
+	strv_addf(&c.argv, "src/%s", source);
+	strv_add(&c.argv, "--");
+	strv_addf(&c.argv, "--gpu-architecture=compute_%s", g->sm);
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		strv_add(&c.argv, options[i]);
+	command_words(&c, p->recipe->nvrtc_flags);
+	strv_add(&c.argv, "-Isupport/device");
+	strv_addf(&c.argv, "-Isrc/%s", p->recipe->include);
+	strv_add(&c.argv, "-Isdk/device/torch/include");
+	strv_add(&c.argv, "-Itk/include");
+	add_device_id(&c, p);
+	/* The version of what debkit itself does to source and PTX: raise it when that changes. */
+	strv_add(&c.id, "nvrtc step 1");
+	struct plan_step *s =
+	    command_step(p, &c, STEP_PTX, device_name(a, "device code", source, g), out);
+	s->heavy = recipe_is_slow(p->recipe, source);
+	s->cpu_s = s->heavy ? 125 : 5;
+}
+
+/* The kernels of all cubins are those that the host code launches. */
+static void add_match(struct arena *a, struct plan *p, const char *source)
+{
+	struct command c = {.a = a};
+	const char *out = arena_printf(a, "%s/%s.kernels", p->flavour, stem(a, source));
+	static const char *const fixed[] = {"debkit", "device", "match", "--host"};
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		strv_add(&c.argv, fixed[i]);
+	command_input(&c, arena_printf(a, "%s/%s.launches.o", p->flavour, stem(a, source)));
+	strv_add(&c.argv, "--output");
+	strv_add(&c.argv, out);
+	for (size_t i = 0; i < p->n_archs; i++)
+		command_input(&c, device_file(a, p, source, p->archs[i], "cubin"));
+	strv_add(&c.id, "match step 1");
+	struct plan_step *s = command_step(
+	    p, &c, STEP_MATCH, arena_printf(a, "kernels of %s", path_base(source)), out);
+	s->cpu_s = 0.1;
 }
 
 static void add_cubin(struct arena *a, struct plan *p, const char *source, const struct gpu_arch *g)
@@ -158,6 +227,8 @@ static void add_host(struct arena *a, struct plan *p, const char *source)
 	strv_add(&c.argv, "-o");
 	strv_add(&c.argv, out);
 	strv_add(&c.in, fatbin);
+	if (p->host->route == ROUTE_NVRTC)
+		strv_add(&c.in, arena_printf(a, "%s/%s.kernels", p->flavour, stem(a, source)));
 	struct plan_step *s =
 	    command_step(p, &c, STEP_HOST, arena_printf(a, "host code %s", path_base(source)), out);
 	s->cpu_s = recipe_is_slow(p->recipe, source) ? 9 : 2;
@@ -212,10 +283,15 @@ static void add_device_steps(struct arena *a, struct plan *p, bool slow)
 			add_nvcc(a, p, *s);
 			continue;
 		}
+		bool nvrtc = p->host->route == ROUTE_NVRTC;
+		if (nvrtc)
+			add_launches(a, p, *s);
 		for (size_t i = 0; i < p->n_archs; i++) {
-			add_ptx(a, p, *s, p->archs[i]);
+			(nvrtc ? add_nvrtc : add_ptx)(a, p, *s, p->archs[i]);
 			add_cubin(a, p, *s, p->archs[i]);
 		}
+		if (nvrtc)
+			add_match(a, p, *s);
 		add_fatbin(a, p, *s);
 		add_host(a, p, *s);
 	}
@@ -352,7 +428,7 @@ void plan_add_steps(struct arena *a, struct plan *p)
 		sources++;
 	while (p->recipe->torch_libraries[libraries])
 		libraries++;
-	size_t most = sources * (2 * p->n_archs + 2) + libraries + 1 + 3 * p->n_bindings;
+	size_t most = sources * (2 * p->n_archs + 4) + libraries + 1 + 3 * p->n_bindings;
 	p->steps = arena_alloc(a, most * sizeof *p->steps);
 	add_device_steps(a, p, true);
 	add_stubs(a, p);

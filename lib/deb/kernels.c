@@ -235,8 +235,8 @@ char *stub_kernel(const char *symbol)
 	unsigned long length = strtoul(digits, NULL, 10);
 	if (length <= strlen(STUB))
 		return NULL;
-	return xasprintf("%.*s%lu%s", (int)(digits - symbol), symbol, length - strlen(STUB),
-	    at + strlen(STUB));
+	return xasprintf(
+	    "%.*s%lu%s", (int)(digits - symbol), symbol, length - strlen(STUB), at + strlen(STUB));
 }
 
 static int read_stubs(struct reader *r, struct strv *kernels, struct err *err)
@@ -249,10 +249,10 @@ static int read_stubs(struct reader *r, struct strv *kernels, struct err *err)
 				  : NULL;
 		for (int i = 0; d && gelf_getsym(d, i, &s); i++) {
 			const char *name = elf_strptr(r->elf, h.sh_link, s.st_name);
-			char *kernel = name && s.st_shndx != SHN_UNDEF &&
-					       GELF_ST_TYPE(s.st_info) == STT_FUNC
-					   ? stub_kernel(name)
-					   : NULL;
+			char *kernel =
+			    name && s.st_shndx != SHN_UNDEF && GELF_ST_TYPE(s.st_info) == STT_FUNC
+				? stub_kernel(name)
+				: NULL;
 			r->text += kernel ? strlen(kernel) + 1 : 0;
 			if (r->text > 4 * r->size + (1u << 20)) {
 				free(kernel);

@@ -2,10 +2,11 @@
  * Kernels by name: what a cubin holds of each, and which of them a host object registers.
  *
  * A cubin is an ELF file of machine EM_CUDA. Its kernels are the sections .text.NAME, whose sh_info
- * has the number of registers in its upper 8 bits; .nv.shared.NAME is static shared memory; .nv.info has a record EIATTR_FRAME_SIZE
- * (format 4, attribute 0x11: u32 symbol, u32 bytes of stack) for each, .nv.info.NAME one
- * EIATTR_CBANK_PARAM_SIZE (format 3, attribute 0x19: u16 bytes). ABIVERSION of its header is what a
- * driver accepts or not. Found by reading what ptxas 12 and 13 write.
+ * has the number of registers in its upper 8 bits; .nv.shared.NAME is static shared memory;
+ * .nv.info has a record EIATTR_FRAME_SIZE (format 4, attribute 0x11: u32 symbol, u32 bytes of
+ * stack) for each, .nv.info.NAME one EIATTR_CBANK_PARAM_SIZE (format 3, attribute 0x19: u16 bytes).
+ * ABIVERSION of its header is what a driver accepts or not. Found by reading what ptxas 12 and 13
+ * write.
  *
  * A host object has a function NAME for each kernel, which launches it: clang mangles it as the
  * kernel with "__device_stub__" before its last name.
@@ -20,9 +21,9 @@ struct err;
 struct strv;
 
 struct cubin_kernel {
-	const char *name;   /* mangled */
-	uint64_t code;	    /* bytes of machine code */
-	uint64_t shared;    /* bytes of static shared memory */
+	const char *name;    /* mangled */
+	uint64_t code;	     /* bytes of machine code */
+	uint64_t shared;     /* bytes of static shared memory */
 	uint32_t parameters; /* bytes of them all */
 	uint32_t stack;	     /* bytes of local memory for arrays and spills */
 	uint32_t registers;  /* of a thread */

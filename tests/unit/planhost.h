@@ -35,6 +35,14 @@ static inline void planhost_clang(struct host *h)
 	    .cpus = 4};
 }
 
+/* The same with NVRTC for device code. */
+static inline void planhost_nvrtc(struct host *h)
+{
+	h->route = ROUTE_NVRTC;
+	h->compiler = "nvrtc 12.8.93, ptxas 12.9.86, clang 22.1.8";
+	h->nvrtc_id = "id of the headers for NVRTC";
+}
+
 /* The same with an nvcc put together from wheels. */
 static inline void planhost_nvcc(struct host *h)
 {

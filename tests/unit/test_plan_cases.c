@@ -5,7 +5,7 @@
  *	Change: shell commands, run in a copy of tests/data/templates (optional)
  *	Recipe: demo-conv if it is absent, or demo-fla
  *	Cuda, Torch, Python, Arch, Profile, Jobs, Keyring: the selection (lists at spaces)
- *	Host: what differs from a clang host: nvcc, installed, small, apt, no-python, or python3.12,
+ *	Host: what differs from a clang host: nvcc, nvrtc, installed, small, apt, no-python, or python3.12,
  *	the python3 that runs build programs (optional)
  *	Golden: file of tests/golden that the plan must equal: .txt, .json or .ninja; or
  *	Code, Error: the code and the text of the error
@@ -76,6 +76,8 @@ static void change_host(const struct run *r, struct host *h)
 	const char *how = get(r, "Host");
 	if (strstr(how, "nvcc"))
 		planhost_nvcc(h);
+	if (strstr(how, "nvrtc"))
+		planhost_nvrtc(h);
 	if (strstr(how, "installed"))
 		h->toolkit_root = "/usr/local/cuda";
 	if (strstr(how, "small"))
