@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,9 @@ static int open_elf(struct reader *r, const void *p, size_t n, GElf_Ehdr *h, str
 	if (!r->elf || elf_kind(r->elf) != ELF_K_ELF || !gelf_getehdr(r->elf, h) ||
 	    h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB)
 		return bad(r, "not a 64-bit little-endian ELF file", err);
+	/* libelf would read as many headers as there are. */
+	if (h->e_shoff > n || h->e_shnum > (n - h->e_shoff) / sizeof(Elf64_Shdr))
+		return bad(r, "the section headers leave the file", err);
 	return 0;
 }
 
@@ -75,7 +79,7 @@ static struct cubin_kernel *find(const struct cubin *c, const char *name)
 	return c->n ? bsearch(&key, c->v, c->n, sizeof key, by_name) : NULL;
 }
 
-/* The next section in *scn with its name and header, or 0 at the end. */
+/* The next section in *scn with its name and header, or 0 at the end; -1 if it is not whole. */
 static int next_section(
     const struct reader *r, size_t names, Elf_Scn **scn, GElf_Shdr *h, const char **name)
 {
@@ -83,7 +87,9 @@ static int next_section(
 	if (!*scn)
 		return 0;
 	*name = gelf_getshdr(*scn, h) ? elf_strptr(r->elf, names, h->sh_name) : NULL;
-	return *name ? 1 : -1;
+	bool whole = h->sh_type == SHT_NOBITS || h->sh_type == SHT_NULL ||
+		     (h->sh_offset <= r->size && h->sh_size <= r->size - h->sh_offset);
+	return *name && whole ? 1 : -1;
 }
 
 static int find_kernels(struct reader *r, size_t names, struct err *err)
@@ -114,7 +120,7 @@ static int find_kernels(struct reader *r, size_t names, struct err *err)
 		    .name = own, .code = h.sh_size, .registers = (uint32_t)h.sh_info >> 24};
 	}
 	if (more < 0)
-		return bad(r, "a section without a name", err);
+		return bad(r, "a section without a name, or that leaves the file", err);
 	if (c->n)
 		qsort(c->v, c->n, sizeof *c->v, by_name);
 	return 0;
@@ -184,7 +190,7 @@ static int read_sizes(struct reader *r, size_t names, struct err *err)
 		if ((k || !name[strlen(info)]) && read_info(r, scn, k, err) < 0)
 			return -1;
 	}
-	return more < 0 ? bad(r, "a section without a name", err) : 0;
+	return more < 0 ? bad(r, "a section without a name, or that leaves the file", err) : 0;
 }
 
 /* The arch stands in e_flags: the lowest 8 bits, or from cubin ABI 8 on the second byte. */
