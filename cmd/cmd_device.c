@@ -28,8 +28,10 @@ static int run_ptx(const struct strv *operands, struct err *err)
 	    .out = output,
 	    .options = &options};
 	int rc = nvrtc_compile(&job, &log, err);
+	/* Before the error line, so that the first error of the text is NVRTC's own, with its line. */
 	if (log)
 		fputs(log, stdout);
+	fflush(stdout);
 	return rc;
 }
 

@@ -22,6 +22,7 @@
 #define STUB	    "__device_stub__"
 #define INFO_FRAME  0x11 /* EIATTR_FRAME_SIZE */
 #define INFO_PARAMS 0x19 /* EIATTR_CBANK_PARAM_SIZE */
+#define INFO_REGS   0x2f /* EIATTR_REGCOUNT */
 #define INFO_U16    0x03 /* format: a u16 */
 #define INFO_SIZED  0x04 /* format: a u16 length and as many bytes */
 #define KERNELS_MAX 100000u
@@ -116,8 +117,7 @@ static int find_kernels(struct reader *r, size_t names, struct err *err)
 		const char *own = copy_name(r, name + strlen(prefix));
 		if (!own || c->n == KERNELS_MAX)
 			return bad(r, "more kernels than a cubin has", err);
-		c->v[c->n++] = (struct cubin_kernel){
-		    .name = own, .code = h.sh_size, .registers = (uint32_t)h.sh_info >> 24};
+		c->v[c->n++] = (struct cubin_kernel){.name = own, .code = h.sh_size};
 	}
 	if (more < 0)
 		return bad(r, "a section without a name, or that leaves the file", err);
@@ -159,11 +159,11 @@ static int read_info(
 		size_t length = p[0] == INFO_SIZED ? value : 0;
 		if (length > left - 4)
 			break;
-		if (p[0] == INFO_SIZED && p[1] == INFO_FRAME && length >= 8) {
+		if (length >= 8 && (p[1] == INFO_FRAME || p[1] == INFO_REGS)) {
 			const char *name = symbol_name(r, u32_at(p + 4));
 			struct cubin_kernel *k = name ? find(r->out, name) : NULL;
 			if (k)
-				k->stack = u32_at(p + 8);
+				*(p[1] == INFO_FRAME ? &k->stack : &k->registers) = u32_at(p + 8);
 		}
 		if (own && p[0] == INFO_U16 && p[1] == INFO_PARAMS)
 			own->parameters = (uint32_t)value;

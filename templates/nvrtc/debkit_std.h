@@ -3,6 +3,9 @@
  * libcu++ (cuda/std), under the names of std. Every stand-in beside this file includes it.
  */
 #pragma once
+/* libcu++ has no public <cuda/std/algorithm> yet; these two headers are the same from 12.6 to 12.9. */
+#include <cuda/std/__algorithm/max.h>
+#include <cuda/std/__algorithm/min.h>
 #include <cuda/std/array>
 #include <cuda/std/bit>
 #include <cuda/std/cassert>
