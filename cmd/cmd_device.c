@@ -8,11 +8,13 @@
 #include "../lib/base/err.h"
 #include "cmd.h"
 
-static const char *library, *host, *output;
+static const char *library, *host, *output, *max_stack;
 
 static const struct opt opts[] = {
     {"library", 0, OPT_STRING, "FILE", "ptx: NVRTC, libnvrtc.so.12", &library},
     {"host", 0, OPT_STRING, "FILE", "the host object that launches the kernels", &host},
+    {"max-stack", 0, OPT_STRING, "BYTES", "match: no kernel may take more local memory",
+	&max_stack},
     {"output", 0, OPT_STRING, "FILE", "the file that is made", &output},
     {NULL, 0, OPT_END, NULL, NULL, NULL}};
 
@@ -28,7 +30,8 @@ static int run_ptx(const struct strv *operands, struct err *err)
 	    .out = output,
 	    .options = &options};
 	int rc = nvrtc_compile(&job, &log, err);
-	/* Before the error line, so that the first error of the text is NVRTC's own, with its line. */
+	/* Before the error line, so that the first error of the text is NVRTC's own, with its line.
+	 */
 	if (log)
 		fputs(log, stdout);
 	fflush(stdout);
@@ -43,7 +46,11 @@ static int run(const struct strv *operands, struct err *err)
 		return run_ptx(operands, err);
 	if (!strcmp(operands->v[0], "match")) {
 		const struct strv cubins = {operands->v + 1, operands->n - 1};
-		return nvrtc_match(host, &cubins, output, err);
+		unsigned long long stack = UINT32_MAX;
+		if (max_stack && str_parse_u64(max_stack, UINT32_MAX, &stack) < 0)
+			return err_set(err, ERR_USAGE,
+			    "--max-stack is '%s', expected a number of bytes", max_stack);
+		return nvrtc_match(host, &cubins, (uint32_t)stack, output, err);
 	}
 	return err_set(err, ERR_USAGE, "no 'device %s'; there are ptx and match", operands->v[0]);
 }

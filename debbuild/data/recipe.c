@@ -15,7 +15,8 @@
 /* The fields of each kind; those behind NULL may be absent. */
 static const char *const extension[] = {"Recipe", "Version", "Debian-Revision", "Date", "Project",
     "Sdist", "Module", "Include", "Device-Sources", "Host-Source", "Python-Packages", NULL,
-    "Slow-Sources", "Nvcc-Flags", "Clang-Flags", "Nvrtc-Flags", "Cxx-Libraries", "Build-Requires", NULL};
+    "Slow-Sources", "Nvcc-Flags", "Clang-Flags", "Nvrtc-Flags", "Max-Stack", "Cxx-Libraries",
+    "Build-Requires", NULL};
 static const char *const triton[] = {"Recipe", "Kind", "Version", "Debian-Revision", "Date",
     "Wheels", "Torch", "Environment", "Tritons", "Archs", "Python-Packages", NULL, "Meta", NULL};
 static const char *const files[] = {"Sdist", "Include", "Device-Sources", "Slow-Sources",
@@ -123,6 +124,11 @@ static int parse_extension(
 	    (*r->module >= '0' && *r->module <= '9'))
 		return field_fail(
 		    f, s, "Module", "is '%s', expected the name of a Python module", r->module);
+	r->max_stack = stanza_get(s, "Max-Stack");
+	unsigned long long bytes;
+	if (r->max_stack && str_parse_u64(r->max_stack, UINT32_MAX, &bytes) < 0)
+		return field_fail(
+		    f, s, "Max-Stack", "is '%s', expected a number of bytes", r->max_stack);
 	return check_sources(f, s, r);
 }
 

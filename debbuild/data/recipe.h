@@ -36,6 +36,7 @@ struct recipe {
 	const char *host_source;
 	char **device_sources;
 	char **slow_sources;
+	const char *max_stack; /* bytes of local memory that no kernel may take more of, or NULL */
 	char **build_requires; /* what upstream's metadata names only because its build needs it */
 	char **nvcc_flags, **clang_flags, **nvrtc_flags;
 	char **torch_libraries; /* SONAMEs that a binding is linked with */
@@ -46,11 +47,11 @@ struct recipe {
 	const char *torch;		  /* the torch with which the kernels are built, "2.10.0" */
 	struct recipe_wheel *environment; /* what they are built with beside it and Triton */
 	size_t n_environment;
-	char **tritons;	     /* versions that the build programs know, oldest first */
-	char **archs;	     /* the GPU archs that are built when none is named */
-	char **profiles;     /* names of the stanzas of templates/NAME/profiles */
-	char **profile_ids;  /* a hash of each stanza */
-	const char *meta; /* control.in describes a metapackage python3-META-cuXYZ; or NULL */
+	char **tritons;	    /* versions that the build programs know, oldest first */
+	char **archs;	    /* the GPU archs that are built when none is named */
+	char **profiles;    /* names of the stanzas of templates/NAME/profiles */
+	char **profile_ids; /* a hash of each stanza */
+	const char *meta;   /* control.in describes a metapackage python3-META-cuXYZ; or NULL */
 };
 
 /* Reads templates_dir/NAME/recipe; all of it lives in the arena. ERR_FORMAT: FILE:LINE. */

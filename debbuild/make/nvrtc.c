@@ -185,20 +185,54 @@ static int match(const struct strv *host, const char *path, const struct cubin *
 	    lacks ? "launches" : "does not launch");
 }
 
-int nvrtc_match(const char *host, const struct strv *cubins, const char *out, struct err *err)
+/* Kernels with much local memory are slow: the compiler did not keep in registers what it could. */
+static int check_stack(const char *path, const struct cubin *c, uint32_t max, struct err *err)
+{
+	const struct cubin_kernel *worst = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->v[i].stack <= max)
+			continue;
+		n++;
+		if (!worst || c->v[i].stack > worst->stack)
+			worst = &c->v[i];
+	}
+	if (!n)
+		return 0;
+	return err_set(err, ERR_FORMAT,
+	    "'%s': %zu of %zu kernels take more than %u bytes of stack, which the recipe allows "
+	    "(Max-Stack); '%s' takes %u",
+	    path, n, c->n, (unsigned)max, worst->name, (unsigned)worst->stack);
+}
+
+static void list_kernels(const struct cubin *c, struct buf *out)
+{
+	for (size_t i = 0; i < c->n; i++)
+		buf_printf(out, "sm_%u\t%u\t%u\t%llu\t%llu\t%s\n", c->arch,
+		    (unsigned)c->v[i].registers, (unsigned)c->v[i].stack,
+		    (unsigned long long)c->v[i].shared, (unsigned long long)c->v[i].code,
+		    c->v[i].name);
+}
+
+int nvrtc_match(const char *host, const struct strv *cubins, uint32_t max_stack, const char *out,
+    struct err *err)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	_cleanup_(strv_done) struct strv kernels = STRV_INIT;
+	_cleanup_(buf_done) struct buf text = BUF_INIT(SOURCE_MAX);
 	if (stubs_read(host, &kernels, err) < 0)
 		return -1;
 	if (!kernels.n)
 		return err_set(err, ERR_FORMAT, "'%s' launches no kernel", host);
 	struct cubin *v = arena_alloc(&a, (cubins->n + 1) * sizeof *v);
-	for (size_t i = 0; i < cubins->n; i++)
+	for (size_t i = 0; i < cubins->n; i++) {
 		if (cubin_read(&a, cubins->v[i], &v[i], err) < 0 ||
-		    match(&kernels, cubins->v[i], &v[i], i ? &v[0] : NULL, err) < 0)
+		    match(&kernels, cubins->v[i], &v[i], i ? &v[0] : NULL, err) < 0 ||
+		    check_stack(cubins->v[i], &v[i], max_stack, err) < 0)
 			return -1;
-	_free_ char *list = strv_join(&kernels, "\n");
-	_free_ char *text = xasprintf("%s\n", list);
-	return outfile_put(out, 0644, text, strlen(text), err);
+		list_kernels(&v[i], &text);
+	}
+	if (buf_check(&text, out, err) < 0)
+		return -1;
+	return outfile_put(out, 0644, buf_str(&text), text.len, err);
 }

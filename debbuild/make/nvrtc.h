@@ -8,6 +8,7 @@
  */
 #pragma once
 #include "../../lib/base/compat.h"
+#include <stdint.h>
 
 struct err;
 struct strv;
@@ -27,8 +28,10 @@ struct nvrtc_job {
  */
 int nvrtc_compile(const struct nvrtc_job *job, char **log, struct err *err) _must_check_;
 /*
- * The kernels that the host object launches are those of each cubin, and all cubins agree on their
- * parameters. Writes the list, one name a line, to out. ERR_FORMAT names the first that differs.
+ * The kernels that the host object launches are those of each cubin, all cubins agree on their
+ * parameters, and none takes more than max_stack bytes of local memory (UINT32_MAX: any). Writes to
+ * out a line for each kernel of each cubin: arch, registers, stack, static shared memory and code
+ * in bytes, name, with tabs between. ERR_FORMAT names the first that differs, or the worst.
  */
-int nvrtc_match(
-    const char *host, const struct strv *cubins, const char *out, struct err *err) _must_check_;
+int nvrtc_match(const char *host, const struct strv *cubins, uint32_t max_stack, const char *out,
+    struct err *err) _must_check_;

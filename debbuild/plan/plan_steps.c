@@ -151,11 +151,15 @@ static void add_match(struct arena *a, struct plan *p, const char *source)
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		strv_add(&c.argv, fixed[i]);
 	command_input(&c, arena_printf(a, "%s/%s.launches.o", p->flavour, stem(a, source)));
+	if (p->recipe->max_stack) {
+		strv_add(&c.argv, "--max-stack");
+		strv_add(&c.argv, p->recipe->max_stack);
+	}
 	strv_add(&c.argv, "--output");
 	strv_add(&c.argv, out);
 	for (size_t i = 0; i < p->n_archs; i++)
 		command_input(&c, device_file(a, p, source, p->archs[i], "cubin"));
-	strv_add(&c.id, "match step 1");
+	strv_add(&c.id, "match step 2");
 	struct plan_step *s = command_step(
 	    p, &c, STEP_MATCH, arena_printf(a, "kernels of %s", path_base(source)), out);
 	s->cpu_s = 0.1;

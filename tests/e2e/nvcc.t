@@ -142,6 +142,10 @@ device ptx --library tk/lib64/libnvrtc.so.12 --host $host --output "$work/o" "$w
 ok "a header that is not there is named" grep -q 'header.cu(1).*thread' "$work/.out"
 fails "a cubin of another source" 1 "lacks kernel|has kernel" device match --host $host --output "$work/o" \
 	cu126/causal_conv1d_fwd.sm_90.cubin
+ok "what each kernel takes is noted" sh -c "grep -cP '^sm_90\t[0-9]+\t0\t[0-9]+\t[0-9]+\t_Z' '$steps/cu126/causal_conv1d_update.kernels' | grep -x 54"
+cp -r "$work/templates" "$work/gate"
+sed -i 's/^Max-Stack: .*/Max-Stack: much/' "$work/gate/causal-conv1d/recipe"
+fails "a bound that is no number" 1 "Max-Stack is 'much'" with "$cache" "$work/gate" plan $cu126
 fails "a cubin that is cut" 1 "cut.cubin'" sh -c "head -c 3000 '$steps/$cubin' >'$work/cut.cubin'; \
 	'$DEBKIT' device match --host '$steps/$host' --output '$work/o' '$work/cut.cubin'"
 fails "what is no cubin" 1 "not a cubin" device match --host $host --output "$work/o" tk/bin/ptxas
