@@ -13,6 +13,7 @@ archive*.h lib/deb/tar.c
 archive*.h lib/deb/deb*.c
 archive*.h lib/deb/ar_write.c
 archive*.h lib/deb/decode.c
+archive*.h lib/deb/fatbin_unpack.c
 zlib.h lib/deb/decode.c
 zlib.h debbuild/wheel/flate.c
 archive*.h debbuild/wheel/wheel.c

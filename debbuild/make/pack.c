@@ -14,6 +14,7 @@
 #include "../../lib/deb/deb.h"
 #include "../../lib/deb/fatbin.h"
 #include "../../lib/deb/inspect.h"
+#include "../../lib/deb/kernel_table.h"
 #include "../../lib/deb/manifest.h"
 #include "../../lib/deb/stanza.h"
 #include "../../lib/sign/debsig.h"
@@ -299,11 +300,14 @@ static int make_control(struct arena *a, const struct stage_context *c,
 
 /* The finished file is read once more, as a stranger's: what dpkg would refuse, or a claim that is
  * not so, does not leave the house. */
-static int check_result(const char *path, struct pack_result *res, struct err *err)
+static int check_result(
+    const struct plan *p, const char *path, struct pack_result *res, struct err *err)
 {
 	_cleanup_(arena_done) struct arena a = ARENA_INIT;
 	struct inspect_claims claims;
-	if (inspect_deb(&a, path, &claims, err) < 0 || inspect_check(&claims, err) < 0)
+	struct kernel_table kernels;
+	if (inspect_deb_kernels(&a, path, &claims, &kernels, err) < 0 ||
+	    inspect_check(&claims, err) < 0 || kernel_table_check_abi(&kernels, p->cuda, err) < 0)
 		return -1;
 	memcpy(res->sha256, claims.info.sha256, SHA256_HEX);
 	res->size = claims.info.size;
@@ -360,7 +364,7 @@ int pack_package(struct arena *a, const struct stage_context *c, const struct pl
 		return err_wrap(err, "cannot pack %s", pkg->name);
 	if (c->sign_key && !c->no_sign && debsig_sign(fresh, fresh, c->sign_key, err) < 0)
 		return err_wrap(err, "cannot sign %s", pkg->name);
-	if (check_result(fresh, res, err) < 0)
+	if (check_result(c->plan, fresh, res, err) < 0)
 		return err_wrap(err,
 		    !err || err->code == ERR_SYSTEM ? "cannot check %s" : "%s is not fit to ship",
 		    pkg->name);

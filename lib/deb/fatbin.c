@@ -97,6 +97,7 @@ static int read_entry(struct fatbin_reader *r, uint64_t *at, uint64_t end, struc
 		return bad(r, "the length of an entry leaves its container", err);
 	if (r->out->n == ENTRIES_MAX)
 		return bad(r, "too many entries", err);
+	uint64_t offset = r->src.offset + *at + header;
 	*at += header + size;
 	struct fatbin_entry *e = add_entry(r);
 	*e = (struct fatbin_entry){.kind = (enum fatbin_kind)le(h, 2),
@@ -105,7 +106,9 @@ static int read_entry(struct fatbin_reader *r, uint64_t *at, uint64_t end, struc
 	    .suffix = flags & FLAG_SPECIFIC ? 'a'
 		      : flags & FLAG_FAMILY ? 'f'
 					    : 0,
-	    .size = size};
+	    .size = size,
+	    .offset = offset,
+	    .packed = (uint32_t)le(h + 16, 4)};
 	if (flags & FLAG_ZSTD)
 		e->compress = FATBIN_ZSTD;
 	else if (flags & FLAG_LZ4)
@@ -189,6 +192,17 @@ int fatbin_read_elf(struct arena *a, const char *path, struct fatbin_info *out, 
 	const struct source src = {
 	    .fd = fd, .offset = elf.fatbin_offset, .size = elf.fatbin_size, .name = path};
 	return read_source(a, &src, out, err);
+}
+
+int fatbin_image(const char *path, const struct fatbin_entry *e, struct buf *out, struct err *err)
+{
+	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, "cannot read '%s'", path);
+	const struct source src = {.fd = fd, .offset = e->offset, .size = e->size, .name = path};
+	_free_ char *packed = xmalloc(e->size + 1);
+	return get(&src, 0, packed, e->size, err) < 0 ? -1
+						      : fatbin_unpack(e, packed, path, out, err);
 }
 
 static bool has_kernel(const struct fatbin_entry *e)

@@ -27,6 +27,8 @@ struct fatbin_entry {
 	char suffix;	    /* 'a' for sm_90a, 'f' for sm_120f, else 0 */
 	enum fatbin_compress compress;
 	uint64_t size, plain_size; /* bytes in the container, bytes unpacked (0: plain) */
+	uint64_t offset;	   /* of these bytes, in the file or memory that was read */
+	uint32_t packed;	   /* those that the compression made of it: size is rounded up */
 };
 
 struct fatbin_info {
@@ -46,3 +48,13 @@ int fatbin_read_elf(
  * when there is no other.
  */
 void fatbin_archs(const struct fatbin_info *f, struct buf *out);
+/*
+ * Appends the bytes of an entry of a file that fatbin_read_elf read, unpacked. ERR_FORMAT for what
+ * is damaged, packed in another way than LZ4 or zstd, or unpacks to another size than the entry
+ * says.
+ */
+int fatbin_image(
+    const char *path, const struct fatbin_entry *e, struct buf *out, struct err *err) _must_check_;
+/* The same of packed bytes (e->size of them) in memory; name is used in messages. */
+int fatbin_unpack(const struct fatbin_entry *e, const void *packed, const char *name,
+    struct buf *out, struct err *err) _must_check_;

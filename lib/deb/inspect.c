@@ -13,6 +13,7 @@
 #include "../base/xalloc.h"
 #include "elf.h"
 #include "fatbin.h"
+#include "kernel_table.h"
 #include "manifest.h"
 #include "stanza.h"
 #include "version.h"
@@ -23,7 +24,8 @@
 struct inspector {
 	struct arena *arena;
 	struct inspect_claims *out;
-	char *tmp; /* name of the temporary file */
+	struct kernel_table *kernel_table; /* or NULL */
+	char *tmp;			   /* name of the temporary file */
 	int fd;
 	unsigned char head[ELF_HEAD_LEN];
 	size_t head_len;
@@ -138,6 +140,8 @@ static int read_library(struct inspector *x, const char *path, struct err *err)
 	struct elf_info elf;
 	struct fatbin_info fat;
 	if (elf_read(&here, x->tmp, &elf, err) < 0 || fatbin_read_elf(&here, x->tmp, &fat, err) < 0)
+		return err_wrap(err, "%s", path);
+	if (x->kernel_table && kernel_table_add(x->kernel_table, x->tmp, &fat, err) < 0)
 		return err_wrap(err, "%s", path);
 	add_fatbin(x, &fat);
 	for (size_t i = 0; i < elf.n_needed; i++)
@@ -265,9 +269,18 @@ static const char *join_versions(struct arena *a, struct strv *v)
 
 int inspect_deb(struct arena *a, const char *path, struct inspect_claims *out, struct err *err)
 {
+	return inspect_deb_kernels(a, path, out, NULL, err);
+}
+
+int inspect_deb_kernels(struct arena *a, const char *path, struct inspect_claims *out,
+    struct kernel_table *table, struct err *err)
+{
 	struct inspect_claims claims = {0};
+	if (table)
+		*table = (struct kernel_table){.a = a};
 	_cleanup_(inspector_done) struct inspector x = {.arena = a,
 	    .out = &claims,
+	    .kernel_table = table,
 	    .fd = -1,
 	    .table = BUF_INIT(TABLE_MAX),
 	    .manifest = BUF_INIT(TABLE_MAX)};
@@ -292,6 +305,8 @@ int inspect_deb(struct arena *a, const char *path, struct inspect_claims *out, s
 	claims.cuda = join_versions(a, &x.cuda);
 	claims.torch = join_versions(a, &x.torch);
 	claims.python = join_versions(a, &x.python);
+	if (table)
+		kernel_table_sort(table);
 	*out = claims;
 	size_t size = claims.n_bindings * sizeof *claims.bindings;
 	out->bindings = arena_alloc(a, size + 1);

@@ -17,6 +17,7 @@
 
 struct arena;
 struct err;
+struct kernel_table;
 
 /* usr/lib/TRIPLET/debkit/NAME/torchMINOR-cpXY.so */
 struct inspect_binding {
@@ -48,6 +49,9 @@ struct inspect_claims {
  */
 int inspect_deb(
     struct arena *a, const char *path, struct inspect_claims *out, struct err *err) _must_check_;
+/* The same, and the kernels of all its fat binaries: table must be empty and gets an arena of a. */
+int inspect_deb_kernels(struct arena *a, const char *path, struct inspect_claims *out,
+    struct kernel_table *table, struct err *err) _must_check_;
 /*
  * Compares. ERR_TRUST names the field, what it claims and what is there. A package with bindings
  * or fat binaries must have the fields; one without may not claim them.

@@ -18,14 +18,17 @@
 #ifndef EM_CUDA
 #define EM_CUDA 190
 #endif
-#define FILE_MAX    ((size_t)512 << 20)
-#define STUB	    "__device_stub__"
-#define INFO_FRAME  0x11 /* EIATTR_FRAME_SIZE */
-#define INFO_PARAMS 0x19 /* EIATTR_CBANK_PARAM_SIZE */
-#define INFO_REGS   0x2f /* EIATTR_REGCOUNT */
-#define INFO_U16    0x03 /* format: a u16 */
-#define INFO_SIZED  0x04 /* format: a u16 length and as many bytes */
-#define KERNELS_MAX 100000u
+#define FILE_MAX       ((size_t)512 << 20)
+#define STUB	       "__device_stub__"
+#define INFO_FRAME     0x11 /* EIATTR_FRAME_SIZE */
+#define INFO_PARAMS    0x19 /* EIATTR_CBANK_PARAM_SIZE */
+#define INFO_REGISTERS 0x2f /* EIATTR_REGCOUNT */
+#define INFO_U16       0x03 /* format: a u16 */
+#define INFO_SIZED     0x04 /* format: a u16 length and as many bytes */
+#define KERNELS_MAX    100000u
+#define INSTRUCTION    16u
+#define LOCAL_LOAD     0x983u
+#define LOCAL_STORE    0x387u
 
 struct reader {
 	struct arena *a;
@@ -33,6 +36,7 @@ struct reader {
 	const char *name;
 	uint64_t text; /* bytes of all names copied so far */
 	uint64_t size;
+	uint64_t code; /* bytes of all kernels so far */
 	Elf_Scn *symtab;
 	struct cubin *out;
 };
@@ -93,6 +97,19 @@ static int next_section(
 	return *name && whole ? 1 : -1;
 }
 
+/* How many instructions read or write local memory (kernels.h). */
+static uint32_t count_local(Elf_Scn *scn)
+{
+	Elf_Data *d = elf_getdata(scn, NULL);
+	const unsigned char *p = d ? d->d_buf : NULL;
+	uint32_t n = 0;
+	for (size_t at = 0; p && d->d_size - at >= INSTRUCTION; at += INSTRUCTION) {
+		unsigned code = p[at] | (p[at + 1] & 0xfu) << 8;
+		n += code == LOCAL_LOAD || code == LOCAL_STORE;
+	}
+	return n;
+}
+
 static int find_kernels(struct reader *r, size_t names, struct err *err)
 {
 	static const char prefix[] = ".text.";
@@ -117,7 +134,11 @@ static int find_kernels(struct reader *r, size_t names, struct err *err)
 		const char *own = copy_name(r, name + strlen(prefix));
 		if (!own || c->n == KERNELS_MAX)
 			return bad(r, "more kernels than a cubin has", err);
-		c->v[c->n++] = (struct cubin_kernel){.name = own, .code = h.sh_size};
+		if (h.sh_size > r->size - r->code)
+			return bad(r, "its kernels are longer than the file", err);
+		r->code += h.sh_size;
+		c->v[c->n++] = (struct cubin_kernel){
+		    .name = own, .code = h.sh_size, .local = count_local(scn)};
 	}
 	if (more < 0)
 		return bad(r, "a section without a name, or that leaves the file", err);
@@ -144,6 +165,19 @@ static const char *symbol_name(const struct reader *r, uint32_t index)
 	return elf_strptr(r->elf, h.sh_link, s.st_name);
 }
 
+/* A record of a kernel's symbol and a number. */
+static void note_info(const struct reader *r, unsigned attribute, const unsigned char *p)
+{
+	if (attribute != INFO_FRAME && attribute != INFO_REGISTERS)
+		return;
+	const char *name = symbol_name(r, u32_at(p));
+	struct cubin_kernel *k = name ? find(r->out, name) : NULL;
+	if (k && attribute == INFO_FRAME)
+		k->stack = u32_at(p + 4);
+	else if (k)
+		k->registers = u32_at(p + 4);
+}
+
 /*
  * Records of .nv.info, or of a kernel's own: u8 format, u8 attribute, then a u16 that is the value,
  * or the length of what follows. own: the kernel, or NULL.
@@ -159,12 +193,8 @@ static int read_info(
 		size_t length = p[0] == INFO_SIZED ? value : 0;
 		if (length > left - 4)
 			break;
-		if (length >= 8 && (p[1] == INFO_FRAME || p[1] == INFO_REGS)) {
-			const char *name = symbol_name(r, u32_at(p + 4));
-			struct cubin_kernel *k = name ? find(r->out, name) : NULL;
-			if (k)
-				*(p[1] == INFO_FRAME ? &k->stack : &k->registers) = u32_at(p + 8);
-		}
+		if (p[0] == INFO_SIZED && length >= 8)
+			note_info(r, p[1], p + 4);
 		if (own && p[0] == INFO_U16 && p[1] == INFO_PARAMS)
 			own->parameters = (uint32_t)value;
 		p += 4 + length;

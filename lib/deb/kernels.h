@@ -2,11 +2,13 @@
  * Kernels by name: what a cubin holds of each, and which of them a host object registers.
  *
  * A cubin is an ELF file of machine EM_CUDA. Its kernels are the sections .text.NAME;
- * .nv.shared.NAME is static shared memory. .nv.info has records of u32 symbol and u32 value (format
- * 4): EIATTR_FRAME_SIZE (attribute 0x11), bytes of stack, and EIATTR_REGCOUNT (0x2f); .nv.info.NAME
- * has EIATTR_CBANK_PARAM_SIZE (format 3, attribute 0x19), u16 bytes. ABIVERSION of the header is
- * what a driver accepts or not: 7 of ptxas 12.9 below sm_100, else 8. Found by reading what ptxas
- * 12 and 13 write.
+ * .nv.shared.NAME is static shared memory; .nv.info has records EIATTR_FRAME_SIZE (format 4,
+ * attribute 0x11: u32 symbol, u32 bytes of stack) and EIATTR_REGCOUNT (0x2f: u32 symbol, u32
+ * registers) for each, .nv.info.NAME one EIATTR_CBANK_PARAM_SIZE (format 3, attribute 0x19: u16
+ * bytes). ABIVERSION of its header is what a driver accepts or not: 7 of ptxas 12.9 below sm_100,
+ * else 8. An instruction, from sm_70 on,
+ * has 16 bytes, of which the lowest 12 bits say what it does: 0x983 reads local memory (LDL), 0x387
+ * writes it (STL). Found by reading what ptxas 12 and 13 write.
  *
  * A host object has a function NAME for each kernel, which launches it: clang mangles it as the
  * kernel with "__device_stub__" before its last name.
@@ -27,6 +29,7 @@ struct cubin_kernel {
 	uint32_t parameters; /* bytes of them all */
 	uint32_t stack;	     /* bytes of local memory for arrays and spills */
 	uint32_t registers;  /* of a thread */
+	uint32_t local;	     /* instructions that read or write local memory: spills too */
 };
 
 struct cubin {

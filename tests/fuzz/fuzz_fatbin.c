@@ -26,6 +26,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		sum += f.v[i].size;
 		if (f.v[i].container >= f.n_containers)
 			abort();
+		_cleanup_(buf_done) struct buf plain = BUF_INIT(1 << 20);
+		if (f.v[i].plain_size > 1 << 20 || f.v[i].offset + f.v[i].size > size)
+			continue;
+		int rc = fatbin_unpack(&f.v[i], data + f.v[i].offset, "x", &plain, NULL);
+		(void)rc;
 	}
 	if (sum > size)
 		abort();

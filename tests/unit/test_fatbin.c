@@ -54,10 +54,10 @@ static void test_entries(void **state)
 	assert_int_equal(f.n, 4);
 	assert_int_equal(f.n_containers, 1);
 	static const struct fatbin_entry want[] = {
-	    {FATBIN_ELF, 0, 90, 0, FATBIN_PLAIN, 4000, 0},
-	    {FATBIN_ELF, 0, 120, 0, FATBIN_ZSTD, 3000, 9000},
-	    {FATBIN_PTX, 0, 120, 0, FATBIN_LZ4, 800, 5414},
-	    {FATBIN_ELF, 0, 75, 0, FATBIN_OTHER, 3000, 9000},
+	    {FATBIN_ELF, 0, 90, 0, FATBIN_PLAIN, 4000, 0, 0, 0},
+	    {FATBIN_ELF, 0, 120, 0, FATBIN_ZSTD, 3000, 9000, 0, 0},
+	    {FATBIN_PTX, 0, 120, 0, FATBIN_LZ4, 800, 5414, 0, 0},
+	    {FATBIN_ELF, 0, 75, 0, FATBIN_OTHER, 3000, 9000, 0, 0},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
 		assert_int_equal(f.v[i].kind, want[i].kind);

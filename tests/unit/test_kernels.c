@@ -2,59 +2,13 @@
 #include "unit.h"
 
 #include "../../lib/deb/kernels.h"
-
-/* A cubin of sm_90, ABI 7: two kernels, of which one has a stack of 48 bytes. */
-static const char maker[] =
-    "cat >make.py <<'EOF'\n"
-    "import struct, sys\n"
-    "def cubin(kernels, arch=90, abi=7, machine=190):\n"
-    "    names = ['', '.shstrtab', '.strtab', '.symtab', '.nv.info']\n"
-    "    body = {'.strtab': b'\\0' + b''.join(k[0].encode() + b'\\0' for k in kernels)}\n"
-    "    symbols, info = b'\\0' * 24, b''\n"
-    "    for i, (name, registers, code, stack, params, shared) in enumerate(kernels):\n"
-    "        at = body['.strtab'].index(b'\\0' + name.encode() + b'\\0') + 1\n"
-    "        symbols += struct.pack('<IBBHQQ', at, 0x12, 0, 0, 0, code)\n"
-    "        info += struct.pack('<BBHIIBBHII', 4, 0x11, 8, i + 1, stack, 4, 0x2f, 8, i + 1, "
-    "registers)\n"
-    "        for prefix in ('.text.', '.nv.info.', '.nv.shared.'):\n"
-    "            names.append(prefix + name)\n"
-    "        body['.text.' + name] = b'x' * code\n"
-    "        body['.nv.info.' + name] = struct.pack('<BBHI', 4, 0x0a, 4, 0) + \\\n"
-    "            struct.pack('<BBH', 3, 0x19, params)\n"
-    "        body['.nv.shared.' + name] = b's' * shared\n"
-    "    body['.symtab'], body['.nv.info'] = symbols, info\n"
-    "    table = b''\n"
-    "    offsets = {}\n"
-    "    for n in names:\n"
-    "        offsets[n] = len(table)\n"
-    "        table += n.encode() + b'\\0'\n"
-    "    body['.shstrtab'] = table\n"
-    "    out, headers = b'\\0' * 64, b''\n"
-    "    for n in names:\n"
-    "        b = body.get(n, b'')\n"
-    "        kind = {'': 0, '.symtab': 2, '.strtab': 3, '.shstrtab': 3}.get(n, 1)\n"
-    "        headers += struct.pack('<IIQQQQIIQQ', offsets[n], kind, 0, 0, len(out), len(b),\n"
-    "            2 if n == '.symtab' else 0, 0, 1, 24 if kind == 2 else 0)\n"
-    "        out += b\n"
-    "    flags = arch << 8 if abi >= 8 else arch | arch << 16\n"
-    "    head = struct.pack('<4sBBBBB7xHHIQQQIHHHHHH', b'\\x7fELF', 2, 1, 1, 0x33, abi, 2, "
-    "machine, 1,\n"
-    "        0, 0, len(out), flags, 64, 0, 0, 64, len(names), 1)\n"
-    "    return head + out[64:] + headers\n"
-    "one, two = ('_Z3onev', 32, 128, 0, 8, 0), ('_Z3twoi', 255, 640, 48, 16, 1024)\n"
-    "open('both', 'wb').write(cubin([two, one]))\n"
-    "open('one', 'wb').write(cubin([one]))\n"
-    "open('eight', 'wb').write(cubin([one], 120, 8))\n"
-    "open('wider', 'wb').write(cubin([('_Z3onev', 32, 128, 0, 12, 0), two]))\n"
-    "open('host', 'wb').write(cubin([one], machine=62))\n"
-    "EOF\n"
-    "python3 make.py";
+#include "cubinmake.h"
 
 static void cubin_tells_of_its_kernels(void **state)
 {
 	struct unit *u = *state;
 	struct cubin c;
-	unit_sh(u, maker);
+	unit_sh(u, make_cubins);
 	assert_int_equal(cubin_read(&u->a, unit_path(u, "both"), &c, &u->err), 0);
 	assert_int_equal(c.arch, 90);
 	assert_int_equal(c.abi, 7);
@@ -69,6 +23,8 @@ static void cubin_tells_of_its_kernels(void **state)
 	assert_int_equal(c.v[1].stack, 48);
 	assert_int_equal(c.v[1].parameters, 16);
 	assert_int_equal(c.v[1].shared, 1024);
+	assert_int_equal(c.v[0].local, 0);
+	assert_int_equal(c.v[1].local, 2);
 	assert_int_equal(cubin_read(&u->a, unit_path(u, "eight"), &c, &u->err), 0);
 	assert_int_equal(c.arch, 120);
 	assert_int_equal(c.abi, 8);
@@ -79,7 +35,7 @@ static void damaged_cubins_are_refused(void **state)
 {
 	struct unit *u = *state;
 	struct cubin c;
-	unit_sh(u, maker);
+	unit_sh(u, make_cubins);
 	assert_int_equal(cubin_read(&u->a, unit_path(u, "host"), &c, &u->err), -1);
 	assert_int_equal(u->err.code, ERR_FORMAT);
 	assert_non_null(strstr(u->err.msg, "not a cubin: it is for another machine"));
