@@ -82,6 +82,12 @@ ok "and in each source" [ "$(wc -l <"$work/elf")" = 6 ]
 ok "and PTX of the newest alone" \
 	[ "$(grep -oE 'sm_[0-9]+' "$work/ptx" | sort -u | xargs)" = sm_90 ]
 
+"$cuobjdump" -res-usage "$library" 2>&1 | sed -n 's/^ *Function \(.*\):$/\1/p
+	s/^ *REG:\([0-9]*\) STACK:\([0-9]*\) SHARED:\([0-9]*\).*/\1 \2 \3/p' | paste - - | sort >"$work/usage"
+"$DEBKIT" inspect --kernels "$flavour" | awk -F'\t' '{ print $7 "\t" $2 " " $3 " " $5 }' | sort >"$work/kernels"
+ok "cuobjdump finds kernels of nvcc" test -s "$work/usage"
+ok "inspect finds the same registers, stack and shared memory" diff "$work/usage" "$work/kernels"
+
 # nvcc compiles again, in another folder; the bindings come from the object cache.
 new_cache "$work/cache2"
 cp -r "$work"/cache/src/*0000000 "$work/cache2/src/"
