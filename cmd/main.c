@@ -72,6 +72,63 @@ static const struct cmd *find(const char *name)
 	return NULL;
 }
 
+/* Edits that make b of a: insertions, deletions and changes of a byte; names are short. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[32];
+	size_t m = strlen(b);
+	if (m + 1 > ARRAY_SIZE(row))
+		return SIZE_MAX;
+	for (size_t k = 0; k <= m; k++)
+		row[k] = k;
+	for (size_t i = 0; a[i]; i++) {
+		size_t corner = row[0]++;
+		for (size_t k = 0; k < m; k++) {
+			size_t best = corner + (a[i] != b[k]);
+			corner = row[k + 1];
+			best = row[k] + 1 < best ? row[k] + 1 : best;
+			row[k + 1] = corner + 1 < best ? corner + 1 : best;
+		}
+	}
+	return row[m];
+}
+
+/* The command that was meant, if one is two edits away at most. */
+static const char *meant(const char *word)
+{
+	const char *name = NULL;
+	size_t least = 3;
+	for (size_t i = 0; i < n_commands; i++) {
+		size_t d = distance(word, commands[i]->name);
+		if (d < least) {
+			least = d;
+			name = commands[i]->name;
+		}
+	}
+	return name;
+}
+
+static int no_command(char **argv, struct err *err)
+{
+	const char *name = meant(argv[1]);
+	if (name)
+		return err_set(
+		    err, ERR_USAGE, "no command '%s'; did you mean debkit %s?", argv[1], name);
+	return commands_run_other(argv, err);
+}
+
+static int help(int argc, char **argv, struct err *err)
+{
+	const struct cmd *c = argc > 2 ? find(argv[2]) : NULL;
+	if (argc > 2 && !c)
+		return no_command(argv + 1, err);
+	if (c)
+		print_help(c);
+	else
+		print_list();
+	return 0;
+}
+
 static int run(const struct cmd *c, int argc, char **argv, struct err *err)
 {
 	_cleanup_(strv_done) struct strv operands = STRV_INIT;
@@ -129,13 +186,15 @@ static int start(int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE, "no command given; see debkit --help");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		print_list();
+	else if (!strcmp(argv[1], "help"))
+		return help(argc, argv, err);
 	else if (!strcmp(argv[1], "--version"))
 		puts("debkit " DEBKIT_VERSION);
 	else if (!strcmp(argv[1], "--man"))
 		print_man();
 	else {
 		const struct cmd *c = find(argv[1]);
-		return c ? run(c, argc - 1, argv + 1, err) : commands_run_other(argv, err);
+		return c ? run(c, argc - 1, argv + 1, err) : no_command(argv, err);
 	}
 	return 0;
 }

@@ -317,9 +317,22 @@ const char *toolkit_part_version(const struct toolkit_recipe *t, const char *mem
 	return NULL;
 }
 
-int matrix_arch(const struct matrix *m, const char *cc, const char *cuda,
+/* The compute capability of an arch as compilers name it: "sm_90" is 9.0. NULL if none is so named.
+ */
+static const char *by_sm_name(const struct matrix *m, const char *word)
+{
+	static const char *const prefixes[] = {"sm_", "compute_"};
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		for (size_t k = 0; str_starts(word, prefixes[i]) && k < m->n_archs; k++)
+			if (!strcmp(m->archs[k].sm, word + strlen(prefixes[i])))
+				return m->archs[k].cc;
+	return NULL;
+}
+
+int matrix_arch(const struct matrix *m, const char *word, const char *cuda,
     const struct gpu_arch **out, struct err *err)
 {
+	const char *named = by_sm_name(m, word), *cc = named ? named : word;
 	for (size_t i = 0; i < m->n_denials; i++) {
 		const struct arch_denial *d = &m->denials[i];
 		if (!strcmp(d->cc, cc) && matrix_compare(d->cuda_from, cuda) <= 0 &&

@@ -20,7 +20,7 @@ mkdir -p "$work/host/src" "$work/host/cache"
 ok "make quickstart" in_root "$work/host" env DEBKIT_CACHE=/cache URL="$url" make -C /src quickstart
 cp "$work/.said" "$work/quickstart.log"
 ok "it prints the lines to paste" sh -c "sed -n '/paste these lines/,\$p' '$work/quickstart.log' |
-	grep '^  ' >'$work/lines' && [ \$(wc -l <'$work/lines') = 3 ]"
+	grep '^  ' >'$work/lines' && [ \$(wc -l <'$work/lines') = 4 ]"
 ok "the same command again has nothing to build" sh -c "
 	. '$top/tests/e2e/root.sh'
 	in_root '$work/host' env DEBKIT_CACHE=/cache URL='$url' make -C /src quickstart 2>&1 |
