@@ -6,7 +6,7 @@ CONFIG ?= release
 B := build/$(CONFIG)
 PREFIX ?= /usr
 CC ?= gcc
-# libFuzzer comes with clang (Debian: libclang-rt-14-dev).
+# libFuzzer comes with clang (Debian: libclang-rt-dev).
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 10
 ifeq ($(CONFIG),fuzz)
@@ -33,6 +33,13 @@ PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS_$(CONFIG)) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
 ALL_LDFLAGS = $(LDFLAGS_$(CONFIG)) $(LDFLAGS)
+
+# Whoever starts with `make` alone is told what is missing, not by fifty errors about headers.
+ifeq ($(PKG_LIBS),)
+ifneq ($(filter-out build-deps check-deps check quickstart layers clean,$(or $(MAKECMDGOALS),all)),)
+$(error the libraries that debkit is built with are not all here: type 'make build-deps' as root, then make again)
+endif
+endif
 
 LIB_SRC := $(wildcard lib/*/*.c debbuild/*/*.c repo/*/*.c doctor/*.c)
 CMD_SRC := $(filter-out %/commands_small.c,$(wildcard cmd/*.c))
@@ -89,7 +96,7 @@ $(B)/fuzz_%: tests/fuzz/fuzz_%.c $(B)/libdebkit.a
 BUILD_DEPS := gcc g++ make pkg-config libarchive-dev libgpgme-dev libcurl4-openssl-dev libelf-dev \
 	libjansson-dev libssl-dev libsqlite3-dev zlib1g-dev libzstd-dev liblzma-dev ninja-build dpkg-dev clang-22 \
 	python3-dev python3-pip gnupg gpgv ca-certificates
-CHECK_DEPS := libcmocka-dev clang libclang-rt-14-dev clang-format perl debsig-verify lintian \
+CHECK_DEPS := libcmocka-dev clang libclang-rt-dev clang-format perl debsig-verify lintian \
 	mmdebstrap apt-utils zstd xz-utils strace binutils file nginx-light reprepro faketime \
 	python3-venv man-db sqv gpgv chromium chromium-driver curl wrk rsync openssh-server openssh-client \
 	slurm-wlm munge
@@ -118,10 +125,10 @@ check-deps:
 	apt-get update
 	apt-get install -y --no-install-recommends $(BUILD_DEPS) $(CHECK_DEPS)
 
+# As another user than root it takes what is installed.
 quickstart:
-	apt-get update
-	$(MAKE) build-deps
-	$(MAKE) all $(B)/package/debkit $(B)/package/full
+	[ "$$(id -u)" != 0 ] || { apt-get update && $(MAKE) build-deps; }
+	$(MAKE) -j$$(nproc) all $(B)/package/debkit $(B)/package/full
 	BUILD_DEPS="$(BUILD_DEPS)" debbuild/quickstart.sh $(CURDIR)/$(B)/debkit
 
 # Installs what the tests need, then runs all: layers, units (plain and under the sanitizers),
