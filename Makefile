@@ -3,6 +3,7 @@
 #   make check                             installs what the tests need and runs every test
 #   make layers unit fuzz check-fla bench bench-NAME asan quickstart install deb
 CONFIG ?= release
+NPROC := $(shell nproc)
 B := build/$(CONFIG)
 PREFIX ?= /usr
 CC ?= gcc
@@ -102,15 +103,15 @@ CHECK_DEPS := libcmocka-dev clang libclang-rt-dev clang-format perl debsig-verif
 	slurm-wlm munge
 
 unit: $(UNIT_BIN)
-	@set -e; for t in $(UNIT_BIN); do $$t; done
+	@tests/unit/run.sh $(NPROC) $(UNIT_BIN)
 
 # One build with the sanitizers, and every unit test under them.
 asan:
-	$(MAKE) CONFIG=asan all unit
+	$(MAKE) -j$(NPROC) CONFIG=asan all unit
 
 # Every tests/fuzz/fuzz_NAME.c for FUZZ_SECONDS each, from the seeds in tests/fuzz/corpus/NAME.
 fuzz:
-	$(MAKE) CONFIG=fuzz fuzz-run
+	$(MAKE) -j$(NPROC) CONFIG=fuzz fuzz-run
 
 fuzz-run: $(FUZZ_BIN)
 	tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZ_BIN)
@@ -128,18 +129,19 @@ check-deps:
 # As another user than root it takes what is installed.
 quickstart:
 	[ "$$(id -u)" != 0 ] || { apt-get update && $(MAKE) build-deps; }
-	$(MAKE) -j$$(nproc) all $(B)/package/debkit $(B)/package/full
+	$(MAKE) -j$(NPROC) all $(B)/package/debkit $(B)/package/full
 	BUILD_DEPS="$(BUILD_DEPS)" debbuild/quickstart.sh $(CURDIR)/$(B)/debkit
 
 # Installs what the tests need, then runs all: layers, units (plain and under the sanitizers),
 # fuzzers for a few seconds each, and the end-to-end tests; the last line counts them.
 check: check-deps
+	$(MAKE) -j$(NPROC) all
 	$(MAKE) run-tests
 
 run-tests: all
 	FUZZ_SEED=1 $(MAKE) layers fuzz
 	$(MAKE) asan
-	$(MAKE) unit
+	$(MAKE) -j$(NPROC) unit
 	prove --timer --merge $(E2E)
 
 # All archs and profiles of finished packages of FLA, in DEBS: too long for `make check`.
