@@ -3,6 +3,9 @@
  * host half: host code of the file is dropped or only declared, and each kernel that clang's host
  * code launches is instantiated by name, so that both halves agree.
  *
+ * A host function that launches a kernel and is no template is an error of NVRTC's; as a template,
+ * as most projects have it, it is only declared, and the lines that instantiate it are left out.
+ *
  * templates/nvrtc has stand-ins for the standard headers that device code names; a header that they
  * lack is NVRTC's own error, with file and line.
  */

@@ -34,7 +34,8 @@ const char *plan_route_name(enum plan_route route)
 
 bool plan_kind_is_costly(enum plan_step_kind kind)
 {
-	static const bool costly[] = {[STEP_PTX] = true,
+	static const bool costly[] = {[STEP_LAUNCHES] = true,
+	    [STEP_PTX] = true,
 	    [STEP_CUBIN] = true,
 	    [STEP_HOST] = true,
 	    [STEP_NVCC] = true,

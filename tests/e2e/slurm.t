@@ -8,7 +8,9 @@ trap 'cluster_stop; cleanup' EXIT
 unset SOURCE_DATE_EPOCH
 export LANG=C.UTF-8 DEBKIT_TEMPLATES=$work/templates
 real=${DEBKIT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/debkit}
-cells="--cuda 12.8 --torch 2.9,2.10 --python 3.11 --arch 9.0"
+# clang makes device code too, so that each step runs a compiler that can be held up.
+cells="--cuda 12.8 --torch 2.9,2.10 --python 3.11 --arch 9.0 --toolchain clang"
+nvrtc="--cuda 12.8 --torch 2.10 --python 3.11 --arch 9.0 --toolchain nvrtc --unsigned"
 cp -r "$top/templates" "$work/templates"
 
 # new_cache DIR [FROM]: fetched inputs, and no object.
@@ -27,7 +29,8 @@ quick() { # quick FILE: standard input as that source
 }
 for source in fwd bwd update; do
 	echo "__global__ void quick_$source(int *p) { *p = 1; }
-		void run_$source(int *p) { quick_$source<<<1, 1>>>(p); }" | quick causal_conv1d_$source.cu
+		template<int N> void run_$source(int *p) { quick_$source<<<N, 1>>>(p); }
+		template void run_$source<1>(int *p);" | quick causal_conv1d_$source.cu
 done
 quick causal_conv1d.cpp <<'CPP'
 #include <Python.h>
@@ -118,6 +121,17 @@ ok "none was started" [ "$(scontrol -o show job | wc -l)" = "$jobs" ]
 ok "with the same bytes" same "$work/s1"
 ok "a build here in the folder of one by Slurm has nothing to do" sh -c \
 	"$here --out '$work/s1' 2>&1 | grep -q 'nothing to do'"
+
+# NVRTC, which debkit itself runs.
+new_cache "$work/cache8" "$work/first"
+new_cache "$work/cache9" "$work/first"
+ok "a build by NVRTC here" env DEBKIT_CACHE="$work/cache8" "$DEBKIT" build $nvrtc --out "$work/n0"
+ok "and by Slurm" env DEBKIT_CACHE="$work/cache9" "$DEBKIT" build $nvrtc --launcher slurm --out "$work/n1"
+ok "with the same bytes" cmp "$work/n0/python3-causal-conv1d-cu128_1.7.0-1_amd64.deb" \
+	"$work/n1/python3-causal-conv1d-cu128_1.7.0-1_amd64.deb"
+scontrol -o show job >"$work/jobs"
+ok "its host half and its device code were jobs" sh -c "
+	grep -q 'JobName=debkit:cu128/causal_conv1d_fwd.launches.o ' '$work/jobs'"
 
 # build_held NAME CACHE OUT: starts a build and waits until the compiler of NAME is held up on a node,
 # which is then in $on, and its job in $job.
