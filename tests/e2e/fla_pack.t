@@ -52,7 +52,7 @@ ok "build" build --out "$work/a"
 ok "all kernels were compiled, each once" runs 8
 ok "of torch's wheel its GPU libraries and headers were not fetched" \
 	awk '/\/file\/torch/ && $1 > 100000 { bad = 1 } END { exit bad }' "$work/requests"
-ok "of the other Pythons' wheels nothing at all" sh -c "! grep cp399 '$work/requests'"
+ok "of the other Pythons' wheels nothing at all" sh -c "test -s '$work/requests' && ! grep cp399 '$work/requests'"
 : >"$work/requests"
 ok "a second time there is nothing to do" says 'nothing to do: all 3 packages' build --out "$work/a"
 ok "and nothing is fetched" test ! -s "$work/requests"
