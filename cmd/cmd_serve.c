@@ -18,6 +18,12 @@ static const struct opt opts[] = {
     {NULL},
 };
 
+static void tell(const struct serve_spec *spec)
+{
+	log_note("nginx serves '%s' on %s%s until Ctrl-C", spec->root, spec->listen,
+	    spec->path ? spec->path : "");
+}
+
 static int run(const struct strv *operands, struct err *err)
 {
 	_cleanup_(buf_done) struct buf out = BUF_INIT(1 << 20);
@@ -27,14 +33,13 @@ static int run(const struct strv *operands, struct err *err)
 	if (!templates)
 		return -1;
 	struct serve_spec spec = {
-	    .root = root, .templates = templates, .listen = address, .path = path};
+	    .root = root, .templates = templates, .listen = address, .path = path, .begins = tell};
 	if (print_config) {
 		if (serve_config(&spec, "/run", &out, err) < 0)
 			return -1;
 		fputs(buf_str(&out), stdout);
 		return 0;
 	}
-	log_note("nginx serves '%s' on %s%s until Ctrl-C", root, address, path ? path : "");
 	return serve_run(&spec, err);
 }
 

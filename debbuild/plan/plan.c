@@ -48,8 +48,11 @@ int plan_check_torches(
 		if (matrix_torch(m, sel->torches->v[i], p->cuda))
 			continue;
 		_free_ char *known = known_torches(m, p->cuda);
-		return err_set(err, ERR_USAGE, "no torch '%s' for CUDA %s; known are: %s",
-		    sel->torches->v[i], p->cuda, known);
+		const char *word = sel->torches->v[i];
+		bool number = *word && strspn(word, "0123456789.") == strlen(word);
+		const struct torch_gap *gap = number ? matrix_gap(m, word, p->cuda) : NULL;
+		return err_set(err, ERR_USAGE, "no torch '%s' for CUDA %s%s%s; known are: %s", word,
+		    p->cuda, gap ? ": " : "", gap ? gap->reason : "", known);
 	}
 	return 0;
 }

@@ -123,6 +123,8 @@ int serve_run(const struct serve_spec *spec, struct err *err)
 	int rc = serve_config(spec, run, &conf, err);
 	if (rc == 0)
 		rc = outfile_put(file, 0644, conf.data, conf.len, err);
+	if (rc == 0 && spec->begins)
+		spec->begins(spec);
 	if (rc == 0)
 		rc = run_nginx(program, run, err);
 	struct err ignored;

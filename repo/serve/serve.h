@@ -10,6 +10,8 @@ struct serve_spec {
 	const char *templates; /* the folder with nginx.conf.in */
 	const char *listen;    /* "8080", "127.0.0.1:8080", "[::1]:8080" */
 	const char *path;      /* below which it is served too, "/apt", or NULL */
+	/* Called once all is in order and nginx is about to start, or NULL. */
+	void (*begins)(const struct serve_spec *spec);
 };
 
 /* Appends the configuration; run is a folder for nginx's own files. ERR_USAGE. */

@@ -76,7 +76,7 @@ done
 fails "unknown arch" 2 "unknown GPU arch '9.7'; known are: .*9.0" "$DEBKIT" plan --cuda 12.8 --arch 9.7
 fails "an arch that the toolkit cannot build" 2 'needs CUDA 12.9' "$DEBKIT" plan --cuda 12.8 --arch 10.3
 fails "an arch on the denylist" 2 'wrong numbers' "$DEBKIT" plan --cuda 13.0 --arch 10.3
-fails "unknown torch" 2 "no torch '1.13' for CUDA 12.8; known are: 2.8" \
+fails "unknown torch" 2 "no torch '1.13' for CUDA 12.8: .*2.7 is the first .*; known are: 2.8" \
 	"$DEBKIT" plan --cuda 12.8 --torch 1.13
 fails "unknown CUDA" 2 "for CUDA '11.1'; known are" "$DEBKIT" plan --cuda 11.1
 fails "a Python without a wheel" 2 "for Python '3.7'" "$DEBKIT" plan --cuda 12.8 --python 3.7

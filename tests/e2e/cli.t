@@ -15,6 +15,14 @@ ok "an arch as compilers name it" sh -c "'$DEBKIT' plan --cuda 12.8 --torch 2.10
 fails "one that no toolkit knows" 2 "unknown GPU arch 'sm_91'; known are: " \
 	"$DEBKIT" plan --cuda 12.8 --torch 2.10 --arch sm_91
 
+fails "a torch that no CUDA has" 2 "no torch '2.12' for CUDA 12.8: .*2.11 is the last .*; known are: 2.8" \
+	"$DEBKIT" plan --cuda 12.8 --torch 2.12
+fails "a torch that is no version" 2 "no torch 'abc' for CUDA 12.8; known are: 2.8" \
+	"$DEBKIT" plan --cuda 12.8 --torch abc
+fails "serve of what is no repository" 2 "holds no repository; debkit publish makes one" \
+	"$DEBKIT" serve --repo "$work"
+ok "does not say first that it serves" sh -c "! grep 'nginx serves' '$work/.err' && test -s '$work/.err'"
+
 # make, where the libraries are not installed.
 mkdir "$work/bin"
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/pkg-config"
