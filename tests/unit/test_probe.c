@@ -112,10 +112,40 @@ static void archs_run_where_nvidia_says(void **state)
 	    {"9.0a", 9, 0, true}, {"9.0a", 10, 0, false}, {"12.0", 12, 1, true},
 	    {"12.0", 10, 0, false}, {"8.0", 8, 7, false}, {"8.7", 8, 7, true}, {"8.7", 8, 9, false},
 	    {"12.0+PTX", 9, 0, false}, {"", 9, 0, false}, {"x 9.0", 9, 0, true},
-	    {"12.0f", 12, 1, true}};
+	    {"12.0f", 12, 1, true}, {"8.6+PTX", 8, 6, true}, {"8.6+PTX", 8, 5, false},
+	    {"8.6+PTX", 8, 7, true}, {"8.6+PTX", 9, 0, true}, {"8.6+PTX", 7, 9, false}};
 	for (size_t i = 0; i < ARRAY_SIZE(v); i++)
 		if (machine_arch_runs(v[i].archs, v[i].major, v[i].minor) != v[i].runs)
 			fail_msg("%s on %d.%d", v[i].archs, v[i].major, v[i].minor);
+}
+
+static bool floor_is_bad(struct unit *u, const char *kernel)
+{
+	struct probe p;
+	bool bad = false;
+	start(u, &p);
+	struct machine m = {.p = &p, .sudo = "", .gpu = {.kernel = kernel}};
+	struct pyenv e = {.dir = "/venv",
+	    .kind = "venv",
+	    .exe = "/venv/bin/python",
+	    .torch = {.version = "2.10.0+cu128", .cuda = "12.8"}};
+	struct pyenv *envs[] = {&e};
+	struct findings f = {.a = &u->a};
+	check_driver(&m, envs, 1, &f);
+	for (size_t i = 0; i < f.n; i++)
+		bad |= !strcmp(f.v[i].id, "driver.floor");
+	probe_done(&p);
+	return bad;
+}
+
+/* The oldest driver that will do is not too old; the one before it is. */
+static void a_floor_is_the_first_that_will_do(void **state)
+{
+	struct unit *u = *state;
+	const char *floor = machine_driver_floor("12.8");
+	assert_false(floor_is_bad(u, floor));
+	assert_true(floor_is_bad(u, arena_printf(&u->a, "%d.999.99", atoi(floor) - 1)));
+	assert_false(floor_is_bad(u, arena_printf(&u->a, "%d.1", atoi(floor) + 1)));
 }
 
 /* The shell itself is asked what it makes of a quoted word. */
@@ -160,6 +190,7 @@ int main(void)
 	    CASE(numbers_are_compared_as_numbers),
 	    CASE(findings_stand_worst_first_and_in_order),
 	    CASE(archs_run_where_nvidia_says),
+	    CASE(a_floor_is_the_first_that_will_do),
 	    CASE(quoted_words_stay_words),
 	    CASE(a_mount_is_found_by_its_longest_name),
 	};
