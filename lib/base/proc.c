@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "buf.h"
 #include "clock.h"
@@ -245,17 +244,6 @@ static int reap(struct run *r, struct proc_result *res, struct err *err)
 	return 0;
 }
 
-/* What of a group outlives its leader after a signal has the same time to end, and is killed then.
- */
-static void end_group(const struct run *r)
-{
-	const struct timespec moment = {.tv_nsec = 20000000};
-	double until = clock_monotonic() + GRACE_S;
-	while (kill(-r->pid, 0) == 0 && clock_monotonic() < until)
-		nanosleep(&moment, NULL);
-	kill(-r->pid, SIGKILL);
-}
-
 int proc_run(const struct proc_spec *s, struct proc_result *res, struct err *err)
 {
 	const char *name = s->argv[0];
@@ -290,8 +278,6 @@ int proc_run(const struct proc_spec *s, struct proc_result *res, struct err *err
 		pump(&r, &p);
 	if (reap(&r, res, err) < 0)
 		return -1;
-	if (r.passed_on && leads_group(s))
-		end_group(&r);
 	if (r.killed)
 		return intr_check(err) < 0
 			   ? -1

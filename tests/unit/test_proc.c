@@ -325,35 +325,6 @@ static void end_is_that_of_the_program(void **state)
 	kill((pid_t)atoi(unit_read(u, unit_path(u, "pid"))), SIGKILL);
 }
 
-/* The leader ends at once at a signal; what it started does not hear it, and is killed. */
-static void group_is_killed_though_its_leader_ended(void **state)
-{
-	struct unit *u = *state;
-	bool stop = false;
-	struct proc_spec spec = {.argv = SH("sh -c \"trap '' INT; echo \\$\\$ >pid; sleep 600\" & "
-					    "while [ ! -s pid ]; do sleep 0.05; done; "
-					    "trap 'exit 5' INT; for i in $(seq 600); do sleep 0.1; "
-					    "done"),
-	    .dir = u->dir,
-	    .tick = stop_at_once,
-	    .arg = &stop,
-	    .stop = &stop,
-	    .group = true};
-	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-	assert_int_equal(run(u, &spec).status, 5);
-	int status = 0;
-	pid_t pid = (pid_t)atoi(unit_read(u, unit_path(u, "pid")));
-	pid_t ended = 0;
-	for (int i = 0; i < 100 && !ended; i++) {
-		ended = waitpid(pid, &status, WNOHANG);
-		usleep(20000);
-	}
-	kill(pid, SIGKILL);
-	assert_int_equal(ended, pid);
-	assert_true(WIFSIGNALED(status));
-	assert_int_equal(WTERMSIG(status), SIGKILL);
-}
-
 /* In a child: what came ignored, as from nohup(1), stays so. */
 static void ignored_signals_stay_ignored(void **state)
 {
@@ -421,7 +392,6 @@ int main(void)
 	    CASE(what_hangs_is_killed),
 	    CASE(what_is_to_stop_stops),
 	    CASE(end_is_that_of_the_program),
-	    CASE(group_is_killed_though_its_leader_ended),
 	    CASE(ignored_signals_stay_ignored),
 	    CASE(no_program_outlives_us),
 	};
