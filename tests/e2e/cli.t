@@ -27,7 +27,8 @@ ok "does not say first that it serves" sh -c "! grep 'nginx serves' '$work/.err'
 mkdir "$work/bin"
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/pkg-config"
 chmod +x "$work/bin/pkg-config"
-bare() { (cd "$top" && PATH=$work/bin:$PATH make CONFIG=none B="$work/b" "$@"); }
+# As typed, not as a part of the make that runs the tests.
+bare() { (cd "$top" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL PATH="$work/bin:$PATH" make CONFIG=none B="$work/b" "$@"); }
 bare >"$work/said" 2>&1
 status=$?
 ok "make without the libraries fails" [ $status = 2 ]
