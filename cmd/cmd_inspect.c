@@ -96,8 +96,6 @@ const struct cmd cmd_inspect = {"inspect", "shows what the binaries of packages 
     "fields claim: GPU archs, torches and Pythons of the bindings, the versions of glibc and "
     "libstdc++ they need, and what the kernels for each arch take. --kernels prints, between tabs, "
     "arch, registers, bytes of stack, instructions that access local memory, bytes of static "
-    "shared "
-    "memory and of code, and the name. --compare prints such lines of both packages, after - and "
-    "+, "
-    "where they differ. debkit verify compares the other fields with the claims.",
+    "shared memory and of code, and the name. --compare prints such lines of both packages, after "
+    "- and +, where they differ. debkit verify compares the other fields with the claims.",
     opts, 1, SIZE_MAX, run};

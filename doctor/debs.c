@@ -237,7 +237,6 @@ static void read_lists(struct probe *p, struct debs *out)
 			read_index(p, arena_strdup(p->a, names.v[i]), out);
 }
 
-/* apt_preferences(5), as far as it can forbid: a negative priority for a package of an origin. */
 /*
  * Pin: origin "HOST" (apt_preferences(5)): of that host alone, or all where it is empty. list is
  * the name of a list, which begins with the host, and perhaps a port, up to the first '_'.
@@ -255,6 +254,7 @@ static bool pin_is_of_site(const char *origin, const char *list)
 	return fnmatch(name, site, 0) == 0;
 }
 
+/* apt_preferences(5), as far as it can forbid: a negative priority for a package of an origin. */
 static bool pin_covers(const struct stanza *s, const struct deb_pkg *pkg)
 {
 	const char *names = stanza_get(s, "Package"), *pin = stanza_get(s, "Pin");

@@ -76,7 +76,8 @@ const struct torch_gap *matrix_gap(
 const struct toolkit_recipe *matrix_toolkit(const struct matrix *m, const char *cuda) _must_check_;
 /* The version of the part that has a member, such as "bin/ptxas"; NULL if none has. */
 const char *toolkit_part_version(const struct toolkit_recipe *t, const char *member) _must_check_;
-/* The arch for that CUDA, named "9.0" or "sm_90"; ERR_USAGE with the known ones, or with the reason of a denial. */
+/* The arch for that CUDA, named "9.0" or "sm_90"; ERR_USAGE with the known ones, or with the reason
+ * of a denial. */
 int matrix_arch(const struct matrix *m, const char *word, const char *cuda,
     const struct gpu_arch **out, struct err *err) _must_check_;
 /* Fails with ERR_USAGE naming the CUDAs known if cuda is not one of them. */

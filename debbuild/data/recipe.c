@@ -8,6 +8,7 @@
 #include "../../lib/base/digest.h"
 #include "../../lib/base/err.h"
 #include "../../lib/base/path.h"
+#include "../../lib/base/xalloc.h"
 #include "../../lib/deb/stanza.h"
 #include "../../lib/deb/version.h"
 #include "field.h"
@@ -250,4 +251,9 @@ bool recipe_is_slow(const struct recipe *r, const char *source)
 		if (!strcmp(*s, source))
 			return true;
 	return false;
+}
+
+char *recipe_nvrtc_dir(const struct recipe *r)
+{
+	return xasprintf("%s/../nvrtc", r->dir);
 }

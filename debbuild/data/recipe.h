@@ -54,6 +54,8 @@ struct recipe {
 	const char *meta;   /* control.in describes a metapackage python3-META-cuXYZ; or NULL */
 };
 
+/* The headers for NVRTC that all recipes share, beside the folder of each. Owned by the caller. */
+char *recipe_nvrtc_dir(const struct recipe *r) _malloc_;
 /* Reads templates_dir/NAME/recipe; all of it lives in the arena. ERR_FORMAT: FILE:LINE. */
 int recipe_load(struct arena *a, const char *templates_dir, const char *name, struct recipe *out,
     struct err *err) _must_check_;

@@ -334,7 +334,7 @@ static bool is_any(const struct recipe *r, const char *name)
 /* The hashes of the files that steps read beside upstream's. */
 static int hash_support(struct arena *a, const struct recipe *r, struct host *h, struct err *err)
 {
-	_free_ char *nvrtc = xasprintf("%s/../nvrtc", r->dir);
+	_free_ char *nvrtc = recipe_nvrtc_dir(r);
 	if (hash_files(a, r->dir, r, is_support, &h->support_id, err) < 0 ||
 	    hash_files(a, r->dir, r, is_compiling, &h->kernels_id, err) < 0)
 		return -1;

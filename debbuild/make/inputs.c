@@ -289,7 +289,7 @@ int inputs_link(const struct plan *p, const char *cache, const char *work, struc
 	    fetch_link(work, "support", p->recipe->dir, err) < 0 ||
 	    fetch_link(work, "sdk/device", device, err) < 0)
 		return -1;
-	_free_ char *nvrtc = xasprintf("%s/../nvrtc", p->recipe->dir);
+	_free_ char *nvrtc = recipe_nvrtc_dir(p->recipe);
 	if (p->host->route == ROUTE_NVRTC && fetch_link(work, "nvrtc", nvrtc, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->n_torches; i++) {

@@ -63,7 +63,8 @@ static void put_device_part(const char *text, struct buf *out)
 	for (const char *line = text; *line;) {
 		const char *end = strchr(line, '\n');
 		end = end ? end + 1 : line + strlen(line);
-		const char *semicolon = str_starts(line + strspn(line, " \t"), host) ? strchr(line, ';') : NULL;
+		const char *semicolon =
+		    str_starts(line + strspn(line, " \t"), host) ? strchr(line, ';') : NULL;
 		if (semicolon) {
 			/* Lines keep their numbers, for messages. */
 			for (; line <= semicolon; line++)

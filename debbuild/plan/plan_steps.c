@@ -78,6 +78,23 @@ static char *device_name(
 	return arena_printf(a, "%s %s sm_%s", what, path_base(source), g->sm);
 }
 
+/* What a file between the compilers of a source is named, "cu128/causal_conv1d_fwd.kernels". */
+static char *source_file(
+    struct arena *a, const struct plan *p, const char *source, const char *suffix)
+{
+	return arena_printf(a, "%s/%s.%s", p->flavour, stem(a, source), suffix);
+}
+
+/* Ends a command that makes PTX, whichever compiler it is. */
+static void ptx_step(struct plan *p, struct command *c, const char *source,
+    const struct gpu_arch *g, const char *out)
+{
+	struct plan_step *s =
+	    command_step(p, c, STEP_PTX, device_name(c->a, "device code", source, g), out);
+	s->heavy = recipe_is_slow(p->recipe, source);
+	s->cpu_s = s->heavy ? 125 : 5;
+}
+
 static void add_ptx(struct arena *a, struct plan *p, const char *source, const struct gpu_arch *g)
 {
 	struct command c = {.a = a};
@@ -88,17 +105,14 @@ static void add_ptx(struct arena *a, struct plan *p, const char *source, const s
 	strv_add(&c.argv, "-S");
 	strv_add(&c.argv, "-o");
 	strv_add(&c.argv, out);
-	struct plan_step *s =
-	    command_step(p, &c, STEP_PTX, device_name(a, "device code", source, g), out);
-	s->heavy = recipe_is_slow(p->recipe, source);
-	s->cpu_s = s->heavy ? 125 : 5;
+	ptx_step(p, &c, source, g, out);
 }
 
 /* clang's host half without device code: which kernels it launches. */
 static void add_launches(struct arena *a, struct plan *p, const char *source)
 {
 	struct command c = {.a = a};
-	const char *out = arena_printf(a, "%s/%s.launches.o", p->flavour, stem(a, source));
+	const char *out = source_file(a, p, source, "launches.o");
 	clang_command(&c, p, source);
 	static const char *const fixed[] = {"--cuda-host-only", "-O0", "-c", "-o"};
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
@@ -120,7 +134,7 @@ static void add_nvrtc(struct arena *a, struct plan *p, const char *source, const
 		strv_add(&c.argv, fixed[i]);
 	strv_addf(&c.argv, "tk/lib64/libnvrtc.so.%s", p->cuda_major);
 	strv_add(&c.argv, "--host");
-	command_input(&c, arena_printf(a, "%s/%s.launches.o", p->flavour, stem(a, source)));
+	command_input(&c, source_file(a, p, source, "launches.o"));
 	strv_add(&c.argv, "--output");
 	strv_add(&c.argv, out);
 	strv_addf(&c.argv, "src/%s", source);
@@ -136,21 +150,18 @@ static void add_nvrtc(struct arena *a, struct plan *p, const char *source, const
 	add_device_id(&c, p);
 	/* The version of what debkit itself does to source and PTX: raise it when that changes. */
 	strv_add(&c.id, "nvrtc step 1");
-	struct plan_step *s =
-	    command_step(p, &c, STEP_PTX, device_name(a, "device code", source, g), out);
-	s->heavy = recipe_is_slow(p->recipe, source);
-	s->cpu_s = s->heavy ? 125 : 5;
+	ptx_step(p, &c, source, g, out);
 }
 
 /* The kernels of all cubins are those that the host code launches. */
 static void add_match(struct arena *a, struct plan *p, const char *source)
 {
 	struct command c = {.a = a};
-	const char *out = arena_printf(a, "%s/%s.kernels", p->flavour, stem(a, source));
+	const char *out = source_file(a, p, source, "kernels");
 	static const char *const fixed[] = {"debkit", "device", "match", "--host"};
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		strv_add(&c.argv, fixed[i]);
-	command_input(&c, arena_printf(a, "%s/%s.launches.o", p->flavour, stem(a, source)));
+	command_input(&c, source_file(a, p, source, "launches.o"));
 	if (p->recipe->max_stack) {
 		strv_add(&c.argv, "--max-stack");
 		strv_add(&c.argv, p->recipe->max_stack);
@@ -194,7 +205,7 @@ static const char *compress_mode(const struct plan *p)
 static void add_fatbin(struct arena *a, struct plan *p, const char *source)
 {
 	struct command c = {.a = a};
-	const char *out = arena_printf(a, "%s/%s.fatbin", p->flavour, stem(a, source));
+	const char *out = source_file(a, p, source, "fatbin");
 	static const char *const fixed[] = {"tk/bin/fatbinary", "-64", "--compress-all"};
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		strv_add(&c.argv, fixed[i]);
@@ -219,8 +230,8 @@ static void add_fatbin(struct arena *a, struct plan *p, const char *source)
 static void add_host(struct arena *a, struct plan *p, const char *source)
 {
 	struct command c = {.a = a};
-	const char *fatbin = arena_printf(a, "%s/%s.fatbin", p->flavour, stem(a, source));
-	const char *out = arena_printf(a, "%s/%s.o", p->flavour, stem(a, source));
+	const char *fatbin = source_file(a, p, source, "fatbin");
+	const char *out = source_file(a, p, source, "o");
 	clang_command(&c, p, source);
 	static const char *const fixed[] = {"--cuda-host-only", "-fstack-protector-strong",
 	    "-Xclang", "-fcuda-include-gpubinary", "-Xclang"};
@@ -232,7 +243,7 @@ static void add_host(struct arena *a, struct plan *p, const char *source)
 	strv_add(&c.argv, out);
 	strv_add(&c.in, fatbin);
 	if (p->host->route == ROUTE_NVRTC)
-		strv_add(&c.in, arena_printf(a, "%s/%s.kernels", p->flavour, stem(a, source)));
+		strv_add(&c.in, source_file(a, p, source, "kernels"));
 	struct plan_step *s =
 	    command_step(p, &c, STEP_HOST, arena_printf(a, "host code %s", path_base(source)), out);
 	s->cpu_s = recipe_is_slow(p->recipe, source) ? 9 : 2;
@@ -241,7 +252,7 @@ static void add_host(struct arena *a, struct plan *p, const char *source)
 static void add_nvcc(struct arena *a, struct plan *p, const char *source)
 {
 	struct command c = {.a = a};
-	const char *out = arena_printf(a, "%s/%s.o", p->flavour, stem(a, source));
+	const char *out = source_file(a, p, source, "o");
 	strv_add(&c.argv, "tk/bin/nvcc");
 	strv_addf(&c.argv, "-ccbin=%s", p->host->cxx);
 	static const char *const fixed[] = {

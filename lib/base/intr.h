@@ -6,8 +6,8 @@
 
 struct err;
 
-/* From now on SIGINT, SIGTERM and SIGHUP are noted and do not end the process. One that came ignored,
- * as from nohup(1), stays so. */
+/* From now on SIGINT, SIGTERM and SIGHUP are noted and do not end the process. One that came
+ * ignored, as from nohup(1), stays so. */
 void intr_install(void);
 /* True once a signal has come. */
 bool intr_pending(void);

@@ -31,7 +31,8 @@ struct proc_spec {
 	void (*tick)(void *arg);
 	void *arg; /* for line and tick */
 	/* It leads a process group: the signal goes to all that it started, and if the leader is
-	 * still there some seconds later, all are killed. What outlives its leader is left alone. */
+	 * still there some seconds later, all are killed. What outlives its leader is left alone.
+	 */
 	bool group;
 	/* If not 0: a group that is killed after so many seconds: ERR_TOOL. For questions that a
 	 * program answers at once. */

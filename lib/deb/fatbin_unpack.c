@@ -15,14 +15,15 @@ static int damaged(const char *name, struct err *err)
 	return err_set(err, ERR_FORMAT, "'%s': an entry of the CUDA fat binary is damaged", name);
 }
 
-struct lz4 {
+/* An unpacking under way. */
+struct unpacked {
 	const unsigned char *p, *end;
 	unsigned char *out;
 	size_t n, size; /* bytes made, and how many they are to be */
 };
 
 /* A length of 15 goes on in bytes, up to one that is not 255. */
-static bool lz4_length(struct lz4 *z, size_t *n)
+static bool lz4_length(struct unpacked *z, size_t *n)
 {
 	if (*n != 15)
 		return true;
@@ -36,7 +37,7 @@ static bool lz4_length(struct lz4 *z, size_t *n)
 	return false;
 }
 
-static bool lz4_literals(struct lz4 *z, size_t n)
+static bool lz4_literals(struct unpacked *z, size_t n)
 {
 	if (!lz4_length(z, &n) || n > (size_t)(z->end - z->p) || n > z->size - z->n)
 		return false;
@@ -46,7 +47,7 @@ static bool lz4_literals(struct lz4 *z, size_t n)
 	return true;
 }
 
-static bool lz4_match(struct lz4 *z, size_t n)
+static bool lz4_match(struct unpacked *z, size_t n)
 {
 	if (z->end - z->p < 2)
 		return false;
@@ -62,7 +63,7 @@ static bool lz4_match(struct lz4 *z, size_t n)
 }
 
 /* One block of LZ4: a token, literals, and a match unless the block ends. */
-static bool lz4_unpack(struct lz4 *z)
+static bool lz4_unpack(struct unpacked *z)
 {
 	while (z->p < z->end) {
 		unsigned token = *z->p++;
@@ -76,7 +77,7 @@ static bool lz4_unpack(struct lz4 *z)
 	return z->n == z->size;
 }
 
-static bool zstd_read(struct archive *a, const void *packed, size_t n, struct lz4 *z)
+static bool zstd_read(struct archive *a, const void *packed, size_t n, struct unpacked *z)
 {
 	struct archive_entry *e;
 	if (archive_read_append_filter(a, ARCHIVE_FILTER_ZSTD) != ARCHIVE_OK ||
@@ -94,7 +95,7 @@ static bool zstd_read(struct archive *a, const void *packed, size_t n, struct lz
 	return archive_read_data(a, &more, 1) == 0;
 }
 
-static bool zstd_unpack(const void *packed, size_t n, struct lz4 *z)
+static bool zstd_unpack(const void *packed, size_t n, struct unpacked *z)
 {
 	struct archive *a = archive_read_new();
 	bool ok = a && zstd_read(a, packed, n, z);
@@ -115,7 +116,7 @@ int fatbin_unpack(const struct fatbin_entry *e, const void *packed, const char *
 	if (e->packed > e->size || !e->plain_size || e->plain_size > IMAGE_MAX)
 		return damaged(name, err);
 	_free_ unsigned char *plain = xmalloc(e->plain_size);
-	struct lz4 z = {.p = packed, .out = plain, .size = e->plain_size};
+	struct unpacked z = {.p = packed, .out = plain, .size = e->plain_size};
 	z.end = z.p + e->packed;
 	if (!(e->compress == FATBIN_LZ4 ? lz4_unpack(&z) : zstd_unpack(packed, e->packed, &z)))
 		return damaged(name, err);

@@ -94,8 +94,7 @@ static void print_sum(const struct kernel_sum *s, struct buf *out)
 {
 	buf_printf(out,
 	    "%s: %zu kernels, %.1f registers on average, %zu with a stack (%llu bytes, at most "
-	    "%llu), "
-	    "%llu accesses to local memory, %llu bytes of code\n",
+	    "%llu), %llu accesses to local memory, %llu bytes of code\n",
 	    s->arch, s->n, (double)s->registers / (double)s->n, s->stacked,
 	    (unsigned long long)s->stack, (unsigned long long)s->max_stack,
 	    (unsigned long long)s->local, (unsigned long long)s->code);
@@ -187,8 +186,7 @@ int kernel_table_check_abi(const struct kernel_table *t, const char *cuda, struc
 		if (r->abi > 7 && version_compare(r->arch, "10.0") < 0)
 			return err_set(err, ERR_FORMAT,
 			    "kernel '%s' for %s is of cubin ABI %u, and drivers of CUDA 12 read 7: "
-			    "it "
-			    "needs ptxas 12.x",
+			    "it needs ptxas 12.x",
 			    r->k.name, r->arch, r->abi);
 	}
 	return 0;

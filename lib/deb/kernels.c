@@ -41,9 +41,9 @@ struct reader {
 	struct cubin *out;
 };
 
-static void elf_close(Elf **e)
+static void reader_done(struct reader *r)
 {
-	elf_end(*e);
+	elf_end(r->elf);
 }
 
 static int bad(const struct reader *r, const char *what, struct err *err)
@@ -233,13 +233,10 @@ int cubin_read_mem(
     struct arena *a, const void *p, size_t n, const char *name, struct cubin *out, struct err *err)
 {
 	struct cubin c = {.n = 0};
-	_cleanup_(elf_close) Elf *elf = NULL;
-	struct reader r = {.a = a, .name = name, .out = &c};
+	_cleanup_(reader_done) struct reader r = {.a = a, .name = name, .out = &c};
 	GElf_Ehdr h;
 	size_t names;
-	int rc = open_elf(&r, p, n, &h, err);
-	elf = r.elf;
-	if (rc < 0)
+	if (open_elf(&r, p, n, &h, err) < 0)
 		return -1;
 	if (h.e_machine != EM_CUDA)
 		return bad(&r, "not a cubin: it is for another machine than a GPU", err);
@@ -305,14 +302,9 @@ static int read_stubs(struct reader *r, struct strv *kernels, struct err *err)
 int stubs_read(const char *path, struct strv *kernels, struct err *err)
 {
 	_cleanup_(buf_done) struct buf b = BUF_INIT(FILE_MAX);
-	_cleanup_(elf_close) Elf *elf = NULL;
-	struct reader r = {.name = path};
+	_cleanup_(reader_done) struct reader r = {.name = path};
 	GElf_Ehdr h;
-	if (path_read(path, &b, err) < 0)
-		return -1;
-	int rc = open_elf(&r, buf_str(&b), b.len, &h, err);
-	elf = r.elf;
-	if (rc < 0)
+	if (path_read(path, &b, err) < 0 || open_elf(&r, buf_str(&b), b.len, &h, err) < 0)
 		return -1;
 	if (h.e_type != ET_REL)
 		return bad(&r, "not an object file", err);

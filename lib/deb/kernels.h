@@ -6,8 +6,9 @@
  * attribute 0x11: u32 symbol, u32 bytes of stack) and EIATTR_REGCOUNT (0x2f: u32 symbol, u32
  * registers) for each, .nv.info.NAME one EIATTR_CBANK_PARAM_SIZE (format 3, attribute 0x19: u16
  * bytes). ABIVERSION of its header is what a driver accepts or not: 7 of ptxas 12.9 below sm_100,
- * else 8. An instruction, from sm_70 on, has 16 bytes, of which the lowest 12 bits say what it does:
- * 0x983 reads local memory (LDL), 0x387 writes it (STL). Found by reading what ptxas 12 and 13 write.
+ * else 8. An instruction, from sm_70 on, has 16 bytes, of which the lowest 12 bits say what it
+ * does: 0x983 reads local memory (LDL), 0x387 writes it (STL). Found by reading what ptxas 12 and
+ * 13 write.
  *
  * A host object has a function NAME for each kernel, which launches it: clang mangles it as the
  * kernel with "__device_stub__" before its last name.

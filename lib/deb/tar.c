@@ -3,11 +3,11 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../base/err.h"
+#include "../base/limits.h"
 #include "../base/outfile.h"
 #include "../base/xalloc.h"
 
@@ -52,9 +52,8 @@ static int fail(struct tar_writer *t, struct err *err)
  */
 static const char *workers(bool xz, char text[16])
 {
-	cpu_set_t set;
-	int n = xz || sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : CPU_COUNT(&set);
-	snprintf(text, 16, "%d", n < 1 ? 1 : n > WORKERS_MAX ? WORKERS_MAX : n);
+	unsigned n = xz ? 1 : limits_cpus("");
+	snprintf(text, 16, "%u", n > WORKERS_MAX ? WORKERS_MAX : n);
 	return text;
 }
 

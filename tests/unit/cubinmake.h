@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Writes both, one, eight, wider and host: cubins of sm_90, ABI 7, the first of two kernels, of which
- * one has a stack of 48 bytes, that it reads and writes once each.
+ * Writes both, one, eight, wider and host: cubins of sm_90, ABI 7, the first of two kernels, of
+ * which one has a stack of 48 bytes, that it reads and writes once each.
  */
 static const char make_cubins[] =
     "cat >make.py <<'EOF'\n"

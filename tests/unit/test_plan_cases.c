@@ -5,10 +5,9 @@
  *	Change: shell commands, run in a copy of tests/data/templates (optional)
  *	Recipe: demo-conv if it is absent, or demo-fla
  *	Cuda, Torch, Python, Arch, Profile, Jobs, Keyring: the selection (lists at spaces)
- *	Host: what differs from a clang host: nvcc, nvrtc, installed, small, apt, no-python, or python3.12,
- *	the python3 that runs build programs (optional)
- *	Golden: file of tests/golden that the plan must equal: .txt, .json or .ninja; or
- *	Code, Error: the code and the text of the error
+ *	Host: what differs from a clang host: nvcc, nvrtc, installed, small, apt, no-python, or
+ *python3.12, the python3 that runs build programs (optional) Golden: file of tests/golden that the
+ *plan must equal: .txt, .json or .ninja; or Code, Error: the code and the text of the error
  *
  * UPDATE_GOLDEN=1 writes Code, Error and the golden files anew.
  */
