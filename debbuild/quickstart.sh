@@ -33,8 +33,9 @@ own=$(REPO_URL=$url SIGN_KEY=$fpr "$(dirname "$0")/package.sh" "$(dirname "$debk
 cat <<EOF
 
 It holds causal-conv1d for CUDA 12.8: torch ${TORCH:-2.10}, Python $python, GPUs of compute capability
-${ARCH:-9.0} and newer ones by PTX. Another GPU, as an RTX 4090 (8.9) or an A100 (8.0), needs its own: make
-quickstart ARCH=8.0,12.0 OUT=out2, or all of them: debkit build --cuda 12.8.
+${ARCH:-9.0} and newer ones by PTX. An older GPU has no use of it: for an A100 or RTX 4090, and an RTX 50,
+
+  make quickstart ARCH=8.0,12.0 OUT=out2
 
 The repository is in '$out/repo'. Serve it with any web server, for a trial:
 
